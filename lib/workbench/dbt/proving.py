@@ -203,12 +203,18 @@ class _Run:
         return outcome
 
     def zero(self, planned: Planned, states: Sequence[State]) -> tuple[Evidence, int | None] | None:
-        """Return the evidence that a test has no failing row, and how many files were read; None without any."""
-        if planned.kind in ("rows", "keys"):
-            return self.zero_of_files(planned, states[0])
-        if planned.unique is None or not self.engine.distinct(planned, states[0]):
+        """Return the evidence that a test has no failing row, and how many files were read; None without any.
+
+        Where the engine raises, as at a file that was removed meanwhile, dbt's own statement says what is wrong.
+        """
+        try:
+            if planned.kind in ("rows", "keys"):
+                return self.zero_of_files(planned, states[0])
+            if planned.unique is None or not self.engine.distinct(planned, states[0]):
+                return None
+            return ("hash", _count(states)) if self.engine.binds(planned, states[0]) else None
+        except self.engine.errors:
             return None
-        return ("hash", _count(states)) if self.engine.binds(planned, states[0]) else None
 
     def zero_of_files(self, planned: Planned, state: State) -> tuple[Evidence, int | None] | None:
         """Return the evidence that no data file has a row that fails."""

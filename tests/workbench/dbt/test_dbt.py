@@ -194,7 +194,7 @@ def test_a_test_that_asks_for_dbts_command_is_an_error_and_the_others_are_answer
         manifest["macros"] = {
             name: {"macro_sql": sql, "depends_on": {"macros": called}} for name, (sql, called) in macros.items()
         }
-        manifest["nodes"][asking]["depends_on"]["macros"] = ["macro.shop.test_more"]
+        manifest["nodes"][asking]["depends_on"] = {"macros": ["macro.shop.test_more"]}
         manifest["nodes"][singular]["raw_code"] = text
         for name in (asking, singular):
             manifest["nodes"][name]["compiled_code"] = "select * from (select 1 as n) as none where 1 = 0"

@@ -38,7 +38,9 @@ def plain(value, digits=12):
         return [plain(entry, 9 if added else digits) for entry in value]
     if isinstance(value, float):
         return str(value) if not math.isfinite(value) else float(f"{value + 0.0:.{digits}g}")
-    if isinstance(value, str) and digits == 9:
+    if isinstance(value, str) and digits != 9:
+        return re.sub(r"-0\.0\b", "0.0", value)
+    if isinstance(value, str):
         return re.sub(r"-?\d+\.\d+(E[+-]?\d+|e[+-]?\d+)?", lambda number: f"{float(number[0]):.9g}", value)
     return value
 
