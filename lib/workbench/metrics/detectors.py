@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -146,41 +146,55 @@ def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
 
 
 def streams(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
-    """Yield how the batches of each stream grew, and how long it has been silent."""
+    """Yield how the batches of each stream grew, and how long it was silent before its end, or the log's."""
     for stream in seen.run.streams:
         where = f"stream {stream.name}"
         if (growth := _growth(stream)) is not None:
             yield Figure("stream_lag", where, *growth)
-        if stream.ended is None and stream.batches:
-            last = stream.batches[-1]
-            silent = (seen.run.until - last.at - timedelta(seconds=last.seconds)).total_seconds()
-            yield Figure(
-                "stream_stuck",
-                where,
-                silent,
-                f"its last batch, {last.batch}, ended {silent:,.0f} s before the log",
-            )
+        if (silence := _silence(stream, seen.run.until)) is not None:
+            yield Figure("stream_stuck", where, *silence)
+
+
+def _silence(stream: Stream, until: datetime) -> tuple[float, str] | None:
+    """Return how long after its last sign of life a stream ended, or the log; None where it keeps such pauses.
+
+    A trigger may be minutes long, which no event says: a pause up to twice the longest one before is the stream's
+    own. Of a stream that waits for rows Spark tells that it is idle.
+    """
+    if not stream.batches:
+        return None
+    ends = [batch.at + timedelta(seconds=batch.seconds) for batch in stream.batches]
+    last = max([ends[-1], *([stream.idle] if stream.idle else [])])
+    silent = ((stream.ended or until) - last).total_seconds()
+    usual = max(((b.at - a.at).total_seconds() for a, b in pairwise(stream.batches)), default=0.0)
+    if silent <= 2 * usual:
+        return None
+    number = stream.batches[-1].batch
+    return (
+        silent,
+        f"its last batch, {number}, ended {silent:,.0f} s before the {'query' if stream.ended else 'log'}",
+    )
 
 
 def _growth(stream: Stream) -> tuple[float, str] | None:
-    """Return how many times longer the last of four batches with rows took than the first, where each took longer.
+    """Return how many times longer the last of a row of batches took than its first, where each took longer.
 
-    A stream that keeps up may have one long batch; one whose work comes faster than it is done has longer and
-    longer ones, as each reads what came during the one before. Where the source says how much is left, that must
-    not become less.
+    The batches are those with rows, at least four one after another, each of more rows than the one before. A
+    stream that keeps up may have one long batch; one whose work comes faster than it is done has longer and longer
+    ones, as each reads what came during the one before: by a fourth each time, where the work of a second takes
+    one and a fourth.
     """
     busy = [batch for batch in stream.batches if batch.rows][1:]  # the first one starts up
-    if len(busy) <= _LAST_BATCHES:
-        return None
     best: tuple[float, str] | None = None
-    for end in range(_LAST_BATCHES, len(busy)):
-        window = busy[end - _LAST_BATCHES : end + 1]
-        rising = all(b.seconds > a.seconds and b.rows > a.rows for a, b in pairwise(window))
-        factor = window[-1].seconds / max(window[0].seconds, 0.001)
-        if rising and (best is None or factor > best[0]):
+    first = 0
+    for end, batch in enumerate(busy):
+        if end and not (batch.seconds > busy[end - 1].seconds and batch.rows > busy[end - 1].rows):
+            first = end
+        factor = batch.seconds / max(busy[first].seconds, 0.001)
+        if end - first >= _LAST_BATCHES and (best is None or factor > best[0]):
             best = factor, (
-                f"batches {window[0].batch} to {window[-1].batch} took {window[0].seconds:,.1f} to "
-                f"{window[-1].seconds:,.1f} s, with {window[0].rows:,} to {window[-1].rows:,} rows"
+                f"batches {busy[first].batch} to {batch.batch} took {busy[first].seconds:,.1f} to "
+                f"{batch.seconds:,.1f} s, with {busy[first].rows:,} to {batch.rows:,} rows"
             )  # fmt: skip
     return best
 

@@ -222,6 +222,9 @@ class _Log:
     def _take_QueryStartedEvent(self, event: Mapping[str, Any]) -> None:
         self.streams.start(event)
 
+    def _take_QueryIdleEvent(self, event: Mapping[str, Any]) -> None:
+        self._at(int(self.streams.idle(event).timestamp() * 1000))
+
     def _take_QueryTerminatedEvent(self, event: Mapping[str, Any]) -> None:
         self.streams.end(event, moment(self.last))
         if event.get("exception"):

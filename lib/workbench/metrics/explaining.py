@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench._base import secrets
 from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
 from workbench.metrics.causes import CAUSES, Incident
 
 _MOST_CHARACTERS = 400  # of what a model says of an incident
@@ -65,6 +66,66 @@ def explain(incidents: Sequence[Incident], model: Callable[..., Any] | None = No
         tuple(ranked.get(number, ours[number - 1]) for number in order),
         tuple(dropped),
         by_model=bool(ranked),
+    )
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a model ranks: how often what it names first is what was planted.
+
+    Attributes:
+        cases: runs with two incidents or more, one of them planted.
+        first_by_model: cases whose planted incident it names first.
+        first_by_order: the same in the order of `find`.
+        first_by_chance: to be expected of an order by chance.
+        unranked: cases whose answer ranked nothing; they have the order of `find` and do not count for the model.
+        dropped: answers, or parts of them, that named what is not there.
+    """
+
+    cases: int
+    first_by_model: int
+    first_by_order: int
+    first_by_chance: float
+    unranked: int
+    dropped: int
+
+    @property
+    def better(self) -> bool:
+        """Return whether the model is right more often than the order of `find`, without it."""
+        return self.first_by_model > self.first_by_order
+
+
+@checked
+def score(cases: Sequence[tuple[Sequence[Incident], str]], model: Callable[..., Any]) -> Score:
+    """Score how a model ranks incidents against the cause that was planted in each run.
+
+    Args:
+        cases: of runs: incidents as `incidents.find` returns them, and the planted cause, which is among them.
+        model: as of `explain`.
+
+    Returns:
+        Score; runs with one incident are left out, as there is nothing to rank.
+
+    Raises:
+        ValueError: a planted cause was not found, or no run has two incidents.
+    """
+    several = [(incidents, cause) for incidents, cause in cases if len(incidents) > 1]
+    for incidents, cause in several:
+        if cause not in {incident.cause for incident in incidents}:
+            found = ", ".join(incident.cause for incident in incidents)
+            raise ArgumentError(f"{cause} is not among the incidents of its run, which are {found}")
+    if not several:
+        raise ArgumentError("no run has two incidents: there is nothing to rank")
+    answers = [(explain(incidents, model), cause) for incidents, cause in several]
+    return Score(
+        cases=len(several),
+        first_by_model=sum(answer.by_model and answer.incidents[0].cause == cause for answer, cause in answers),
+        first_by_order=sum(incidents[0].cause == cause for incidents, cause in several),
+        first_by_chance=sum(
+            sum(incident.cause == cause for incident in incidents) / len(incidents) for incidents, cause in several
+        ),
+        unranked=sum(not answer.by_model for answer, _ in answers),
+        dropped=sum(len(answer.dropped) for answer, _ in answers),
     )
 
 

@@ -88,6 +88,13 @@ class Streams:
         self._streams[str(progress["runId"])] = replace(known, batches=(*known.batches, new))
         return new
 
+    def idle(self, event: Mapping[str, Any]) -> datetime:
+        """Take that a query has nothing to read, and return when."""
+        at = datetime.fromisoformat(event["timestamp"])
+        if known := self._streams.get(str(event["runId"])):
+            self._streams[str(event["runId"])] = replace(known, idle=at)
+        return at
+
     def end(self, event: Mapping[str, Any], at: datetime) -> None:
         """Take the end of a query."""
         known = self._streams.get(str(event["runId"])) or _stream(event, None)

@@ -203,7 +203,8 @@ class Stream:
         started: None where the log begins later.
         ended: None where the log has no end of it.
         error: what it failed with.
-        batches: in their order; of a query that waits, Spark reports one every ten seconds.
+        batches: in their order.
+        idle: when it last said that it has nothing to read; None where it never did.
     """
 
     query_id: str
@@ -212,6 +213,7 @@ class Stream:
     ended: datetime | None
     error: str | None
     batches: tuple[Batch, ...]
+    idle: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ class Trial:
         incident: that it was for.
         cure: that was tried.
         verdict: helped: the incident is gone, or the run takes a tenth less CPU; no effect; worse: more CPU by a
-            tenth, a larger figure, or a new failure; void: the answers differ, or nobody compared them.
+            tenth, but where the run before failed and this one does not, a larger figure, or a new failure; void:
+            the answers differ, or nobody compared them.
         figure_before, figure_after: of the incident's cause, at its worst; 0 where it does not occur.
         cpu_seconds_before, cpu_seconds_after: of tasks, the cure's own included; Python workers are not.
         peak_memory_bytes_before, peak_memory_bytes_after: of the largest task.
@@ -127,9 +128,12 @@ def _verdict(
         return "void", "the answers differ" if equal is False else "nobody compared the answers"
     if figures[1] > figures[0] * (1 + _TOLERANCE):
         return "worse", "there is more of it"
+    gone = figures[1] < incident.threshold
+    if gone and incident.severity == "failed" and len(after.errors) < len(before.errors):
+        return "helped", "it is gone"  # what a run took until it failed is no measure of a whole one
     if cpu[1] > cpu[0] * (1 + _TOLERANCE):
         return "worse", "it takes more CPU"
-    if figures[1] < incident.threshold:
+    if gone:
         return "helped", "it is gone"
     if cpu[1] < cpu[0] * (1 - _TOLERANCE):
         return "helped", "it takes less CPU"

@@ -54,6 +54,17 @@ def test_a_cure_is_judged_by_its_repeat(tmp_path, spilled, after, equal, verdict
     assert trial.verdict == verdict and f": {verdict}, {why};" in trial.sentence
 
 
+def test_a_run_that_failed_is_no_measure_of_cpu(tmp_path):
+    """It took less because it did not come to its end."""
+    before = a_run(tmp_path, "before", cpu=2, error="java.lang.OutOfMemoryError: Java heap space")
+    (memory,) = incidents.find(before)
+    cure = incidents.cures(memory)[0]
+    trial = incidents.trial(memory, cure, before, a_run(tmp_path, "after", cpu=20), answers_equal=True)
+    assert (trial.verdict, trial.figure_before, trial.figure_after) == ("helped", 1, 0)
+    other = a_run(tmp_path, "other", cpu=20, error="java.lang.ArithmeticException: / by zero")
+    assert incidents.trial(memory, cure, before, other, answers_equal=True).verdict == "worse"
+
+
 def test_what_a_cure_costs_counts(tmp_path, spilled):
     before, incident, cure = spilled
     after = a_run(tmp_path, "after", cpu=5)

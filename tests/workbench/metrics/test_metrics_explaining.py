@@ -1,11 +1,12 @@
 """A model ranks and words what was found; what it invents is dropped, and what it keeps to itself is there all the same."""
 
+import copy
 import json
 
 import metrics_cases
 import pytest
 
-from workbench.metrics import explaining, incidents
+from workbench.metrics import events, explaining, incidents
 
 FOUND = incidents.find(metrics_cases.run("small_files"), metrics_cases.kept("small_files"))
 
@@ -57,3 +58,60 @@ def test_the_model_is_told_no_secret():
     asked = []
     explaining.explain([told], lambda text: asked.append(text) or "[]")
     assert "AKIA" not in asked[0] and "[secret]" in asked[0] and '"number": 1' in asked[0]
+
+
+CANARIES = (
+    "AKIAABCDEFGHIJKLMNOP",
+    "postgresql://reader:canary-of-a-password@db/sales",
+    "password=canary-of-a-password",
+    "-----BEGIN PRIVATE KEY-----\ncanarycanarycanary\n-----END PRIVATE KEY-----",
+)
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_a_canary_reaches_neither_the_model_nor_the_reader(tmp_path, canary):
+    """A secret in an error, a statement, a stage's failure and a model's own words, wherever it comes from."""
+    happenings = copy.deepcopy(metrics_cases.listed("full"))
+    for event in happenings:
+        if event["Event"].endswith("SQLExecutionStart"):
+            event["description"] = event["physicalPlanDescription"] = canary
+        if event["Event"].endswith("SQLExecutionEnd"):
+            event["errorMessage"] = f"No space left on device {canary}"
+        if event["Event"] == "SparkListenerTaskEnd":
+            event["Task End Reason"] |= {"Description": f"No space left on device {canary}"}
+        if event["Event"] == "SparkListenerStageCompleted" and "Failure Reason" in event["Stage Info"]:
+            event["Stage Info"]["Failure Reason"] = f"No space left on device {canary}"
+    run = events.read(metrics_cases.write(tmp_path / "log", happenings))
+    found = incidents.find(run, error=f"MemoryError: {canary}")
+    assert len(found) == 2
+    asked = []
+    result = explaining.explain(
+        found, lambda text: asked.append(text) or json.dumps([{"number": 2, "words": canary}, {"cause": canary}])
+    )
+    seen = " ".join([*asked, *result.words, *result.dropped])
+    assert "AKIA" not in seen and "canary" not in seen and result.by_model
+
+
+def ranked(*order):
+    return lambda asked: json.dumps([{"number": number} for number in order])
+
+
+def test_a_ranking_is_scored_against_what_was_planted():
+    storm = incidents.find(metrics_cases.run("aggregate"), error="java.lang.OutOfMemoryError: x")
+    cases = [(FOUND, "file_explosion"), (FOUND, "small_files"), (storm, "out_of_memory")]
+    assert [incident.cause for incident in FOUND] == ["small_files", "file_explosion"]
+    assert explaining.score(cases, ranked(1)) == explaining.Score(2, 1, 1, 1.0, 0, 0)
+    knowing = explaining.score(cases[:1], ranked(2, 1))
+    assert knowing == explaining.Score(1, 1, 0, 0.5, 0, 0) and knowing.better
+    silent = explaining.score(cases, lambda asked: "no JSON")  # is not given the order of `find` as its own
+    assert silent == explaining.Score(2, 0, 1, 1.0, 2, 2) and not silent.better
+    assert explaining.score(cases, ranked(3)).dropped == 2
+
+
+def test_what_cannot_be_scored_is_refused():
+    with pytest.raises(
+        ValueError, match="skew is not among the incidents of its run, which are small_files, file"
+    ):
+        explaining.score([(FOUND, "skew")], ranked(1))
+    with pytest.raises(ValueError, match="no run has two incidents"):
+        explaining.score([(FOUND[:1], "small_files")], ranked(1))

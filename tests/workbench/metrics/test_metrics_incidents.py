@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from datetime import timedelta
 
 import metrics_cases
 import pytest
@@ -132,6 +133,8 @@ def batches(seconds, rows, *, more=()):
         ((9, 1, 2, 4, 8), (9, 10, 20, 20, 80), []),  # longer, and not of more rows: the machine
         ((1, 2, 4, 8), (10, 20, 40, 80), []),  # the first starts up: three are too few
         ((9, 1, 2, 4, 8, 1), (9, 10, 20, 40, 80, 10), ["stream_lag"]),  # it caught up, and lagged all the same
+        ((9, 1, 1.25, 1.56, 1.95, 2.44), (9, 10, 12, 15, 19, 24), ["stream_lag"]),  # slowly, and on and on
+        ((9, 1, 1.25, 1.56, 1.2, 1.95, 2.44), (9, 10, 12, 15, 9, 19, 24), []),  # with a pause of it
     ],
 )
 def test_a_stream_that_lags(tmp_path, seconds, rows, causes):
@@ -152,6 +155,40 @@ def test_a_stream_that_is_stuck(tmp_path):
     }
     happenings.insert(-1, over)
     assert incidents.find(events.read(write(tmp_path / "log", happenings))) == ()
+
+
+def test_a_stream_that_hangs_until_it_is_ended_was_stuck(tmp_path):
+    raw = batches((1, 1), (10, 10))
+    last = events.read(write(tmp_path / "log", raw)).streams[0].batches[-1].at.timestamp()
+    over = {
+        "Event": "org.apache.spark.sql.streaming.StreamingQueryListener$QueryTerminatedEvent",
+        **_ids(raw),
+        "exception": None,
+    }
+    for later, causes in ((30, []), (90, ["stream_stuck"])):
+        job = {"Event": "SparkListenerJobStart", "Job ID": 99, "Stage IDs": [], "Submission Time": int((last + later) * 1000)}  # fmt: skip
+        found = incidents.find(events.read(write(tmp_path / "log", [*raw, job, over])))
+        assert [i.cause for i in found] == causes, later
+    assert found[0].evidence == "its last batch, 1, ended 89 s before the query"
+
+
+def test_a_stream_at_rest_is_not_stuck(tmp_path):
+    """Spark says of a stream without rows that it is idle, and a trigger may be minutes long."""
+    raw = batches((1, 1), (10, 10))
+    last = events.read(write(tmp_path / "log", raw)).streams[0].batches[-1].at
+    end = {"Event": "SparkListenerApplicationEnd", "Timestamp": int((last.timestamp() + 100) * 1000)}
+    idle = {
+        "Event": "org.apache.spark.sql.streaming.StreamingQueryListener$QueryIdleEvent",
+        **_ids(raw),
+        "timestamp": (last + timedelta(seconds=91)).isoformat(),
+    }
+    assert [i.cause for i in incidents.find(events.read(write(tmp_path / "log", [*raw, end])))] == ["stream_stuck"]
+    run = events.read(write(tmp_path / "log", [*raw, idle, end]))
+    assert incidents.find(run) == () and run.streams[0].idle == last + timedelta(seconds=91)
+    for event in raw:
+        if "QueryProgressEvent" in event["Event"] and event["progress"]["batchId"] == 0:
+            event["progress"]["timestamp"] = (last - timedelta(seconds=50)).isoformat()
+    assert incidents.find(events.read(write(tmp_path / "log", [*raw, end]))) == ()
 
 
 def _ids(raw):
