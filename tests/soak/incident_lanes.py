@@ -126,10 +126,11 @@ class Lane:
                     found.append(int(path.name))
         return sorted(found)
 
-    def shuffled(self):
-        """Return the files that executors shuffled, whichever folder Spark gave them."""
-        places = (self.cluster_folder, Path(self.spark.conf.get("spark.local.dir", "/tmp")))
-        return [path for place in places for path in place.rglob("shuffle_*")]
+    def shuffled(self, pid):
+        """Return the files that an executor shuffled."""
+        words = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+        folders = next(word for word in words if word.startswith("SPARK_EXECUTOR_DIRS=")).partition("=")[2]
+        return {path for folder in folders.split(os.pathsep) for path in Path(folder).rglob("shuffle_*")}
 
     def whole(self):
         """Wait until the cluster has given executors for those that ended."""

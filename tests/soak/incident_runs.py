@@ -197,9 +197,9 @@ def killed_between(lane, table, seed):
     """Kill an executor by signal 9 after it has written a shuffle, with its files, and read the shuffle then."""
     rows, pairs = _shuffled(lane, seed)
     pid = lane.executors()[seed % 2]
-    folders = {path for path in lane.shuffled() if f"-{pid}-" in str(path)} or set(lane.shuffled())
+    files = lane.shuffled(pid)
     os.kill(pid, signal.SIGKILL)
-    for path in folders:
+    for path in files:
         path.unlink(missing_ok=True)
     assert sum(pairs.mapValues(sum).values().collect()) == rows * (rows - 1) // 2
     lane.whole()
@@ -207,9 +207,10 @@ def killed_between(lane, table, seed):
 
 def files_removed(lane, table, seed):
     """Remove the files of a shuffle before it is read; the executors go on."""
-    before = set(lane.shuffled())
     rows, pairs = _shuffled(lane, seed)
-    for path in set(lane.shuffled()) - before:
+    files = {path for pid in lane.executors() for path in lane.shuffled(pid)}
+    assert files
+    for path in files:
         path.unlink(missing_ok=True)
     assert sum(pairs.mapValues(sum).values().collect()) == rows * (rows - 1) // 2
 

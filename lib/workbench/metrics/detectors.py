@@ -12,7 +12,7 @@ from workbench.metrics import errors
 from workbench.metrics.causes import OPEN_COST_BYTES, Thresholds
 from workbench.metrics.collectors.results import Collection
 from workbench.metrics.reports import Commit, Reports
-from workbench.metrics.runs import Run, Scan, Stream
+from workbench.metrics.runs import Run, Scan, Stage, Stream
 
 _EXPECTED_END = re.compile(
     r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I
@@ -76,9 +76,13 @@ def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 
 
 def _opened(scan: Scan) -> Figure:
+    return _opening("small_files", scan.table, *_read_of(scan), "a scan opened")
+
+
+def _read_of(scan: Scan) -> tuple[int, int]:
+    """Return how many files of a scan were read, and their bytes on average times that."""
     files = scan.data_files if scan.splits is None else min(scan.splits, scan.data_files)
-    size_bytes = scan.bytes * files // max(scan.data_files, 1)
-    return _opening("small_files", scan.table, files, size_bytes, "a scan opened")
+    return files, scan.bytes * files // max(scan.data_files, 1)
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
@@ -132,9 +136,10 @@ def lost_executors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
     """Yield which share of its time each stage waited that reads slowly; a busy machine looks alike."""
     for stage in seen.run.stages:
-        if stage.bytes_in < limits.wait_bytes or not stage.run_seconds:
+        size_bytes = stage.bytes_in or _planned_bytes(seen.run, stage)
+        if size_bytes < limits.wait_bytes or not stage.run_seconds:
             continue
-        speed = stage.bytes_in / stage.run_seconds
+        speed = size_bytes / stage.run_seconds
         if speed >= limits.wait_bytes_a_second:
             continue
         waited = stage.run_seconds - stage.cpu_seconds - stage.gc_seconds - stage.fetch_wait_seconds
@@ -143,6 +148,21 @@ def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
             "tasks were neither CPU nor collection; Python, or a busy machine, looks alike"
         )
         yield Figure("slow_storage", f"stage {stage.stage_id}", max(0.0, waited) / stage.run_seconds, sentence)
+
+
+def _planned_bytes(run: Run, stage: Stage) -> float:
+    """Return the bytes of the files that a stage's rows are of, where its tasks do not say what they read.
+
+    Tasks count bytes of Hadoop's file systems alone: what Iceberg's S3FileIO reads is rows without bytes. Files
+    are counted whole, so that the speed is rather too high.
+    """
+    if not stage.rows_in:
+        return 0.0
+    rows = sum(
+        other.rows_in for other in run.stages if other.execution_id == stage.execution_id and not other.bytes_in
+    )
+    scans = [scan for scan in run.scans if scan.execution_id == stage.execution_id]
+    return sum(_read_of(scan)[1] for scan in scans) * stage.rows_in / rows
 
 
 def streams(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
