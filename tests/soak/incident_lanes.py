@@ -49,11 +49,12 @@ class Lane:
             "spark.master": "local[2]", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4",
             "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.showConsoleProgress": "false", "spark.driver.memory": HEAPS.get(self.name, "1g"),
-            "spark.jars": str(jars.path("iceberg")), "spark.sql.adaptive.coalescePartitions.enabled": "false",
+            "spark.driver.extraClassPath": str(jars.path("iceberg")), "spark.sql.adaptive.coalescePartitions.enabled": "false",
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             "spark.sql.defaultCatalog": "lake", "spark.local.dir": str(self.folder / "local"),
             "spark.sql.warehouse.dir": str(self.folder / "spark-warehouse"), "spark.sql.session.timeZone": "UTC",
-            "spark.driver.extraJavaOptions": " ".join(flags),
+            "spark.driver.extraJavaOptions": " ".join(flags), "spark.network.timeout": "900s",
+            "spark.executor.heartbeatInterval": "60s",
         } | self._hadoop_catalog("lake", self.folder / "lake") | more  # fmt: skip
         if self.name == "tight":
             conf["spark.driver.maxResultSize"] = "8m"

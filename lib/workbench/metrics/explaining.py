@@ -1,6 +1,7 @@
 """Let a language model rank and word what detectors found; it adds nothing, and nothing of it is executed."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,11 @@ from workbench._base.errors import ArgumentError
 from workbench.metrics.causes import CAUSES, Incident
 
 _MOST_CHARACTERS = 400  # of what a model says of an incident
+_NAMED = re.compile(  # a text goes to somebody else's program: what stands behind such a name is left out, too
+    r"([\w.-]*(?:passw(?:or)?d|pwd|secret|token|credential|(?:api|private|access)[-_.]?key)[\w.-]*[\"']?\s*[=:]\s*)"
+    r"[^\s,;}]+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ def explain(incidents: Sequence[Incident], model: Callable[..., Any] | None = No
     Returns:
         Explanation. A model that fails, or invents, changes no incident.
     """
-    ours = [f"{CAUSES[incident.cause].words}: {incident.evidence}" for incident in incidents]
+    ours = [_safe(f"{CAUSES[incident.cause].words}: {incident.evidence}") for incident in incidents]
     if model is None or not incidents:
         return Explanation(tuple(incidents), tuple(ours), (), by_model=False)
     try:
@@ -55,11 +61,11 @@ def explain(incidents: Sequence[Incident], model: Callable[..., Any] | None = No
     for entry in answer if isinstance(answer, list) else [answer]:
         number = entry.get("number") if isinstance(entry, dict) else None
         if type(number) is not int or not 1 <= number <= len(incidents) or number in ranked:
-            dropped.append(secrets.redact(json.dumps(entry, ensure_ascii=False))[:_MOST_CHARACTERS])
+            dropped.append(_safe(json.dumps(entry, ensure_ascii=False))[:_MOST_CHARACTERS])
             continue
         words = entry.get("words")
         usable = isinstance(words, str) and words.strip()
-        ranked[number] = secrets.redact(words.strip())[:_MOST_CHARACTERS] if usable else ours[number - 1]
+        ranked[number] = _safe(words.strip())[:_MOST_CHARACTERS] if usable else ours[number - 1]
     order = [*ranked, *(number for number in range(1, len(incidents) + 1) if number not in ranked)]
     return Explanation(
         tuple(incidents[number - 1] for number in order),
@@ -134,10 +140,10 @@ def _asked(incidents: Sequence[Incident]) -> str:
         {
             "number": n,
             "cause": i.cause,
-            "where": i.where,
+            "where": _safe(i.where),
             "figure": i.figure,
             "unit": i.unit,
-            "evidence": i.evidence,
+            "evidence": _safe(i.evidence),
         }
         for n, i in enumerate(incidents, 1)
     ]
@@ -146,3 +152,8 @@ def _asked(incidents: Sequence[Incident]) -> str:
         '[{"number": 1, "words": "why"}]'
     )
     return secrets.redact(f"{form}\n{json.dumps(listed, ensure_ascii=False)}")
+
+
+def _safe(text: str) -> str:
+    """Return a text without secrets, also those that only a name before them tells."""
+    return str(_NAMED.sub(r"\1[secret]", secrets.redact(text)))

@@ -98,8 +98,8 @@ def ranked(*order):
 
 def test_a_ranking_is_scored_against_what_was_planted():
     storm = incidents.find(metrics_cases.run("aggregate"), error="java.lang.OutOfMemoryError: x")
-    cases = [(FOUND, "file_explosion"), (FOUND, "small_files"), (storm, "out_of_memory")]
-    assert [incident.cause for incident in FOUND] == ["small_files", "file_explosion"]
+    cases = [(FOUND, "small_files"), (FOUND, "file_explosion"), (storm, "out_of_memory")]
+    assert [incident.cause for incident in FOUND] == ["file_explosion", "small_files"]
     assert explaining.score(cases, ranked(1)) == explaining.Score(2, 1, 1, 1.0, 0, 0)
     knowing = explaining.score(cases[:1], ranked(2, 1))
     assert knowing == explaining.Score(1, 1, 0, 0.5, 0, 0) and knowing.better
@@ -110,7 +110,7 @@ def test_a_ranking_is_scored_against_what_was_planted():
 
 def test_what_cannot_be_scored_is_refused():
     with pytest.raises(
-        ValueError, match="skew is not among the incidents of its run, which are small_files, file"
+        ValueError, match="skew is not among the incidents of its run, which are file_explosion, small"
     ):
         explaining.score([(FOUND, "skew")], ranked(1))
     with pytest.raises(ValueError, match="no run has two incidents"):
