@@ -110,6 +110,26 @@ def test_slow_storage_is_a_hint(tmp_path):
     assert changed(tmp_path, "aggregate", busy) == ()
 
 
+def test_slow_storage_is_seen_where_tasks_count_no_bytes():
+    """S3FileIO reads beside the file systems whose statistics Spark counts: the scan says what its files are."""
+    run = metrics_cases.run("written")
+    (number,) = {scan.execution_id for scan in run.scans}
+    stage = next(stage for stage in run.stages if stage.execution_id == number and stage.rows_in)
+    execution = next(execution for execution in run.executions if execution.execution_id == number)
+    scan = replace(execution.scans[0], bytes=30 << 20)
+
+    def read_in(seconds, scan):
+        slow = replace(stage, bytes_in=0, run_seconds=seconds, cpu_seconds=1.0, gc_seconds=0.0)
+        stages = tuple(slow if other == stage else other for other in run.stages)
+        executions = tuple(replace(e, scans=(scan,)) if e == execution else e for e in run.executions)
+        return [i.cause for i in incidents.find(replace(run, stages=stages, executions=executions))]
+
+    assert scan.splits == scan.data_files
+    assert read_in(60.0, scan) == ["slow_storage"]
+    assert read_in(20.0, scan) == []  # a megabyte and a half a second
+    assert read_in(60.0, replace(scan, bytes=10 << 20)) == []  # too little to be told by
+
+
 def batches(seconds, rows, *, more=()):
     raw = listed("streamed")
     progress = next(event for event in raw if event["Event"].endswith("QueryProgressEvent"))
