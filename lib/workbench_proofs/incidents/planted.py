@@ -16,6 +16,7 @@ from workbench._base.typing import SparkSession
 _PAYLOAD_BYTES = 100_000  # of a row that a task holds
 _ROOM_BYTES = 48 << 20  # that such a task may take
 _NOBODY = 65534
+_PATIENCE_SECONDS = 900.0  # of writers that begin together
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def _race(spark: SparkSession, table: str, seed: int) -> None:
     def write(writer: int) -> None:
         for number in range(rounds):
             frame = spark.range(number, number + 1, 1, 1).selectExpr("id", f"'{writer}' AS k")
-            together.wait(120)
+            together.wait(_PATIENCE_SECONDS)
             try:
                 frame.writeTo(table).append()
             except Exception as error:
@@ -213,15 +214,15 @@ def _memory(spark: SparkSession, _: str, seed: int) -> Any:
     def held(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
+        count = sum(batch.num_rows for batch in batches)  # before the limit, which Arrow's own memory is not under
         before = resource.getrlimit(resource.RLIMIT_AS)
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + room, before[1]))
         try:
-            kept = [bytearray(payload) for batch in batches for _ in range(batch.num_rows)]
-            yield pa.RecordBatch.from_arrays([pa.array([len(kept)], pa.int64())], ["n"])
+            kept = len([bytearray(payload) for _ in range(count)])
         finally:
-            kept = []
             resource.setrlimit(resource.RLIMIT_AS, before)
+        yield pa.RecordBatch.from_arrays([pa.array([kept], pa.int64())], ["n"])
 
     parts = spark.range(0, rows, 1, 2).repartition("id")
     return (parts.mapInArrow(held, "n BIGINT").selectExpr("sum(n)").first()[0],)
