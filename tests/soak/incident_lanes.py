@@ -37,7 +37,8 @@ class Lane:
         self.disk = Path(os.environ.get("SOAK_SMALL_DISK", folder / "disk"))
         self.spark = getattr(self, f"_{name}", self._plain)(living)
         self.spark.sparkContext.setLogLevel("OFF")
-        self.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.m")
+        self.catalog = self.spark.conf.get("spark.sql.defaultCatalog")
+        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.m")
 
     def _plain(self, living, **more):
         """Return a session of its own, whose JVM keeps its collector's log."""
@@ -87,15 +88,16 @@ class Lane:
         self.delay = lambda seconds: between.play(
             [proxy.Rule("delay", parquet, seconds=seconds)] if seconds else []
         )
-        changed = {
-            "lake": {},
-            "slow": {"s3.endpoint": between.endpoint},
-            "denied": {"s3.secret-access-key": "another"},
-        }
-        for name, others in changed.items():
-            for key, value in (settings | {f"{default}.{key}": value for key, value in others.items()}).items():
-                spark.conf.set(key.replace(default, f"spark.sql.catalog.{name}", 1), value)
+        self.slow = self._through(spark, settings, {f"{default}.s3.endpoint": between.endpoint})
+        self.denied = self._through(spark, settings, {f"{default}.s3.secret-access-key": "another"})
         return spark
+
+    def _through(self, spark, settings, changed):
+        """Return a session beside another, whose catalog of the same name has other settings."""
+        through = spark.newSession()
+        for name, value in (settings | changed).items():
+            through.conf.set(name, value)
+        return through
 
     def _cluster(self, living):
         """Return a session on a cluster of this machine, whose executors have the least heap that Spark takes."""
@@ -107,12 +109,7 @@ class Lane:
         known = Path("params/environments/cluster.yml").read_text()
         file = self.folder / "soak_cluster.yml"
         file.write_text(known.replace("  conf:\n", "  conf:\n    spark.task.maxFailures: 2\n", 1))
-        spark = session.start(file)
-        default = spark.conf.get("spark.sql.defaultCatalog")
-        for name, value in spark.conf.getAll.items():
-            if name.startswith(f"spark.sql.catalog.{default}"):
-                spark.conf.set(name.replace(f"catalog.{default}", "catalog.lake", 1), value)
-        return spark
+        return session.start(file)
 
     def executors(self):
         """Return the processes of the session's executors, in the order of their ids."""
@@ -153,7 +150,7 @@ def collection(lane, first, last, target):
 
 def one(lane, name, seed):
     """Run a job, watched, and return what was planted and found."""
-    kind, table = KINDS[name], f"lake.m.{name}_{seed}"
+    kind, table = KINDS[name], f"{lane.catalog}.m.{name}_{seed}"
     watched = lane.folder / "logs" / f"{name}-{seed}"
     shutil.rmtree(watched, ignore_errors=True)
     lane.spark.sql(f"DROP TABLE IF EXISTS {table}")

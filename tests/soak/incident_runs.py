@@ -231,19 +231,18 @@ def slow_storage(lane, table, seed):
     """Read a table whose storage takes its time over each answer."""
     lane.delay(planted.drawn("delay", seed).uniform(1.0, 1.6))
     try:
-        lane.spark.table(table.replace("lake.", "slow.", 1)).selectExpr("max(a)", "max(b)", "sum(id)").collect()
+        lane.slow.table(table).selectExpr("max(a)", "max(b)", "sum(id)").collect()
     finally:
         lane.delay(0)
 
 
 def denied_by_s3(lane, table, seed):
     """Read, or write, with a key that the storage does not take."""
-    name = table.replace("lake.", "denied.", 1)
     lane.spark.range(10).writeTo(table).create()
     if seed % 2:
-        lane.spark.table(name).agg({"id": "sum"}).collect()
+        lane.denied.table(table).agg({"id": "sum"}).collect()
     else:
-        lane.spark.range(10, 20).writeTo(name).append()
+        lane.denied.range(10, 20).writeTo(table).append()
 
 
 OWN = {
