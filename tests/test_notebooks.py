@@ -280,6 +280,11 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
             {"ROWS": 1000},
             "ROWS 1000, SEED 1: expected ROWS divisible by 32 from 320, SEED from 0",
         ),
+        (
+            "73_mitigate_incidents",
+            {"INCIDENTS": 3},
+            "INCIDENTS 3, HEALTHY 5, SEED 1: expected INCIDENTS from 9, HEALTHY from 1 to 20, SEED from 0",
+        ),
         ("33_move_to_iceberg", {"SOURCE": "/nowhere/orders"}, "there is no folder /nowhere/orders"),
         ("90_benchmark_tpcds", {"SCALE_FACTOR": 100.0}, "a scale factor is a number from 0.01 to 10, not 100.0"),
     ],

@@ -1,9 +1,11 @@
 """Make the golden event logs anew: real small runs of real Spark, each healthy or with one planted incident.
 
     python tests/workbench/metrics/golden/make.py FOLDER [SEED …]
+    python tests/workbench/metrics/golden/make.py --keep NAME WATCHED WORK
 
 One folder a run, `<scenario>-<seed>`, with the event log and Iceberg's reports. Names of this machine, its folders
-and its user are taken out. The golden cases are those of seed 0; a proof makes further ones.
+and its user are taken out. The golden cases are those of seed 0. The second form takes over what soak.incidents
+watched, of a cluster, a small disk, slow storage or a stream; WORK is the folder whose name is taken out.
 """
 
 import json
@@ -136,11 +138,6 @@ def dropped(spark, seed):
     _failing(lambda: spark.sql(f"INSERT INTO m.dropped{seed} SELECT id, id FROM range(3)"))
 
 
-@scenario("missing_class")
-def classless(spark, seed):
-    _failing(lambda: spark.read.format("com.example.Missing").load("x"))
-
-
 @scenario("permission_denied")
 def denied(spark, seed):
     from pyspark.sql import functions as F
@@ -166,24 +163,10 @@ def full(spark, seed):
     _failing(lambda: spark.range(1).select(F.udf(write)("id")).collect())
 
 
-@scenario("stream_lag")
-def lagging(spark, seed):
-    from pyspark.sql import functions as F
-
-    slow = F.udf(lambda n: time.sleep(0.005) or n, "bigint")
-    stream = spark.readStream.format("rate").option("rowsPerSecond", 240).option("numPartitions", 1).load()
-    query = stream.select(slow("value").alias("v")).writeStream.format("noop").start()
-    _until(lambda: len([p for p in query.recentProgress if p["numInputRows"]]) >= 5, 500)
-    query.stop()
-
-
 ALONE = {
     "reported": None,
     "spilled": "spill",
     "killed": None,
-    "lost": "lost_executor",
-    "unfetched": "fetch_failure",
-    "memory": "out_of_memory",
 }
 PLANTED |= ALONE
 
@@ -205,55 +188,6 @@ def killed(spark, seed):
     spark.range(2000).selectExpr("max(id)").collect()
     os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
     os._exit(0)
-
-
-def lost(spark, seed):
-    from pyspark.sql import functions as F
-
-    marker = Path(os.environ["METRICS_GOLDEN"]) / "lost-once"
-
-    def end(n):
-        if n == 0 and not marker.exists():
-            marker.touch()
-            os.kill(_executor(), signal.SIGKILL)
-        return n
-
-    spark.range(0, 40 + seed, 1, 4).select(F.udf(end, "bigint")("id").alias("n")).agg({"n": "sum"}).collect()
-
-
-def unfetched(spark, seed):
-    from pyspark.sql import functions as F
-
-    marker = Path(os.environ["METRICS_GOLDEN"]) / "unfetched-once"
-
-    def end(n):
-        if not marker.exists():
-            marker.touch()
-            for folder in Path(os.environ["METRICS_GOLDEN"]).rglob("shuffle_*.data"):
-                folder.unlink(missing_ok=True)
-        return n
-
-    rows = spark.range(0, 4000 + seed, 1, 4).repartition(4, "id")
-    first = rows.select(F.udf(end, "bigint")("id").alias("n")).repartition(4, "n")
-    first.groupBy("n").count().agg({"n": "sum"}).collect()
-
-
-def memory(spark, seed):
-    _failing(
-        lambda: (
-            spark.range(0, 2, 1, 2)
-            .selectExpr("size(array_repeat(concat('x', id), 2000000000 - CAST(id AS INT)))", "id")
-            .collect()
-        )
-    )
-
-
-def _executor():
-    """Return the process of the executor that this Python worker belongs to."""
-    pid = os.getpid()
-    while Path(f"/proc/{pid}/comm").read_text().strip() != "java":
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return pid
 
 
 def _race(spark, table, *, retries):
@@ -415,12 +349,8 @@ def alone(folder, name, seed):
     watched = work / "watched"
     watched.mkdir(parents=True)
     conf = settings(watched)
-    if name in ("lost", "unfetched", "memory"):
-        conf |= {"spark.master": "local-cluster[2,1,600]", "spark.executor.memory": "600m", "spark.network.timeout": "60s",
-                 "spark.executor.heartbeatInterval": "5s", "spark.network.timeoutInterval": "20s", "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1"}  # fmt: skip
     if name == "spilled":
         conf |= {"spark.driver.memory": "512m"}
-    os.environ |= {"METRICS_GOLDEN": str(work), "SPARK_WORKER_DIR": str(work / "workers")}
     spark = session(work, conf)
     globals()[name](spark, seed)
     if ERRORS:
@@ -448,7 +378,9 @@ def main(folder, *words):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--alone":
+    if sys.argv[1] == "--keep":
+        keep(Path(sys.argv[3]), HERE.parent / sys.argv[2], Path(sys.argv[4]))
+    elif sys.argv[1] == "--alone":
         alone(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
     else:
         main(*sys.argv[1:])
