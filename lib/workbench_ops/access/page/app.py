@@ -78,7 +78,10 @@ async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Re
     ):
         response = HTMLResponse(_shown("refused.html.j2", reason=STALE), 403)
     else:
-        response = await call_next(request)
+        try:
+            response = await call_next(request)
+        except Exception as error:  # the server would log it with the words of whoever raised it
+            response = HTMLResponse(_shown("refused.html.j2", reason=sentence(error)), 500)
     for name, value in HEADERS.items():
         response.headers[name] = value
     return response
