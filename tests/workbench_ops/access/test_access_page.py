@@ -1,5 +1,6 @@
 """The page: who gets in, what is seen, and that nothing hidden is in any answer. A real server, a real client."""
 
+import dataclasses
 import json
 import re
 import threading
@@ -13,6 +14,7 @@ from access_pages import PASSWORDS, access_cases
 from workbench import access
 from workbench_ops.access import current
 from workbench_ops.access.page import app, cursors, rows, sessions, sharing, users
+from workbench_ops.access.page.serving import serve
 
 pytest_plugins = ["access_pages"]
 HIDDEN = (  # long enough to be no part of a random token by chance
@@ -71,6 +73,25 @@ def test_the_rows_of_graphql_are_those_of_the_policy(address):
         {"uid": "1", "name": "Ann", "surname": "Bell", "state": "united kingdom", "city": "leeds", "born_year": "1970"},
     ]  # fmt: skip
     assert not [value for value in HIDDEN if value in answer.text]
+
+
+def test_a_question_loads_a_table_once(shared):
+    loads = []
+
+    def counted():
+        catalog = shared.catalog()
+        load = catalog.load_table
+        catalog.load_table = lambda name: loads.append(name) or load(name)
+        return catalog
+
+    with serve(dataclasses.replace(shared, catalog=counted)) as address:
+        client = logged_in(address, "ann")
+        question = '{ table(name: "people.users") { columns { name } a: rows { total } b: rows(first: 1) { total } } }'
+        answer = ask(client, question).json()["data"]["table"]
+        assert (answer["a"], answer["b"], len(answer["columns"])) == ({"total": 4}, {"total": 4}, 6)
+        assert loads == [("people", "users")]
+        client.get("/table", params={"name": "people.users"})
+        assert len(loads) == 2
 
 
 def test_complete_rows_are_those_without_hidden_cells_and_null_is_not_hidden(address):

@@ -40,6 +40,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "42_expire_and_clean": ("cannot run", "differs"),  # PyIceberg; then a checkpoint, a picture
     "50_restore_archive": ("cannot run", "differs"),  # the archive with a clock; in an account it waits for hours
     "60_share_by_tags": ("cannot run", "differs"),  # PyIceberg; then a folder of this machine
+    "61_serve_hidden_cells": ("cannot run", "cannot run"),  # servers of this machine
     "70_submit_once": ("cannot run", "differs"),  # PyIceberg; then processes and a folder of this machine
     "71_grant_least": ("cannot run", "cannot run"),  # an account of this machine
     "72_watch_a_run": ("cannot run", "cannot run"),  # committed measurements, as 91

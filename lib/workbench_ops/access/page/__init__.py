@@ -7,4 +7,5 @@ sharing    tables that a principal may open, decided anew for each request
 schema     GraphQL
 app        routes: form, cookie, pages, GraphQL
 serving    the server, on loopback
+asking     a program's questions
 """

@@ -1,11 +1,15 @@
 """GraphQL of the page: what a principal may open, its columns, its rows."""
 
 import logging
+import traceback
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import strawberry
 from graphql import GraphQLError
+from pyiceberg.table import Table as IcebergTable
 from strawberry.extensions import (
     DisableIntrospection,
     MaskErrors,
@@ -36,6 +40,23 @@ class Asker:
     csrf: str
     shared: Shared
     cursors: Cursors
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table of a question, loaded once, when something of it is first asked for."""
+
+    asker: Asker
+    name: str
+
+    @cached_property
+    def table(self) -> IcebergTable:
+        """The table as it was when it was loaded."""
+        return self.asker.shared.load(self.asker.user.principal, self.name)
+
+    def decide(self) -> access.Decision:
+        """Decide what the reader sees of it now."""
+        return self.asker.shared.decide(self.asker.user.principal, self.name, self.table)
 
 
 @strawberry.type
@@ -86,12 +107,12 @@ class Table:
     """A table of which the reader sees something."""
 
     name: str
+    opened: strawberry.Private["Opened"]
 
     @strawberry.field
-    def columns(self, info: Info) -> list[Column]:
+    def columns(self) -> list[Column]:
         """Return the columns that the reader sees."""
-        asker: Asker = info.context["asker"]
-        _, decision = asker.shared.open(asker.user.principal, self.name)
+        decision = self.opened.decide()
         return [
             Column(name=each.name, type=each.type, visible_where=access.described(each.condition))
             for each in decision.visible
@@ -100,16 +121,17 @@ class Table:
     @strawberry.field
     def rows(
         self,
-        info: Info,
         first: int = 20,
         order_by: list[OrderBy] | None = None,
         complete: bool = False,
         after: str | None = None,
     ) -> Rows:
         """Return rows of the table."""
-        asker: Asker = info.context["asker"]
         order = tuple((key.column, key.descending) for key in order_by or [])
-        answer, following = read(asker, self.name, order=order, first=first, complete=complete, after=after)
+        answer, following = read(
+            self.opened.asker, self.name, order=order, first=first, complete=complete, after=after,
+            opened=self.opened,
+        )  # fmt: skip
         lines = [
             Row(
                 cells=[
@@ -131,19 +153,21 @@ class Query:
     def tables(self, info: Info) -> list[Table]:
         """Return the tables that the reader may open."""
         asker: Asker = info.context["asker"]
-        return [Table(name=name) for name in asker.shared.names(asker.user.principal)]
+        names = asker.shared.names(asker.user.principal)
+        return [Table(name=name, opened=Opened(asker, name)) for name in names]
 
     @strawberry.field
     def table(self, info: Info, name: str) -> Table:
         """Return a table by its name."""
-        asker: Asker = info.context["asker"]
-        asker.shared.open(asker.user.principal, name)
-        return Table(name=name)
+        opened = Opened(info.context["asker"], name)
+        opened.decide()
+        return Table(name=name, opened=opened)
 
 
 def read(
-    asker: Asker, table: str, *, order: rows.Order, first: int, complete: bool, after: str | None
-) -> tuple[Any, str | None]:
+    asker: Asker, table: str, *, order: rows.Order, first: int, complete: bool, after: str | None,
+    opened: Opened | None = None,
+) -> tuple[Any, str | None]:  # fmt: skip
     """Read rows of a table and the place where to go on.
 
     Args:
@@ -153,6 +177,7 @@ def read(
         first: number of rows.
         complete: as of `rows.part`; as `order`.
         after: a place that an answer named; None for the first rows.
+        opened: the table, where the question has loaded it already.
 
     Returns:
         (sharing.Answer, the next place or None at the end).
@@ -167,7 +192,7 @@ def read(
             raise WorkbenchError(f"this place is one of {cursor.table}")
     answer = asker.shared.rows(
         asker.user.principal, table, order=cursor.order, first=first, complete=cursor.complete,
-        start=cursor.start, snapshot_id=cursor.snapshot_id,
+        start=cursor.start, snapshot_id=cursor.snapshot_id, table=opened and opened.table,
     )  # fmt: skip
     log.info(
         "%s read %s: snapshot %s, rows %d to %d of %d, columns %s",
@@ -185,8 +210,27 @@ def sentence(error: BaseException | None) -> str:
     """Return what a reader is told of an error; the rest is for the owner's log."""
     if isinstance(error, WorkbenchError) and not isinstance(error, Closed | rows.TooLarge):
         return str(error)
-    log.error("nothing was answered: %s", error, exc_info=error)
+    log.error("nothing was answered: %s", owned(error))
     return CLOSED
+
+
+def owned(error: BaseException | None) -> str:
+    """Return what a log may have of an error: our own sentence, of others their class and where they were raised.
+
+    What a library says of an error may quote the cell that it failed at.
+    """
+    if isinstance(error, WorkbenchError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else []
+    places = "; ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
+    return f"{type(error).__name__} at {places or 'an unknown place'}"
+
+
+class _Schema(strawberry.Schema):
+    """A schema that logs no errors by itself: Strawberry logs the words of others, and their traceback."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: Any = None) -> None:
+        """Leave errors to `sentence`, which logs what may be logged of them."""
 
 
 class _Sentences(MaskErrors):

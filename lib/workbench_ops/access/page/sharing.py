@@ -68,23 +68,41 @@ class Shared:
         }
         return sorted(policy.tables[each].name for each in parts)
 
-    def open(self, principal: str, name: str) -> tuple[Table, access.Decision]:
-        """Load a table and decide what a principal sees of it now.
+    def load(self, principal: str, name: str) -> Table:
+        """Load a table of which something is granted to a principal.
 
         Args:
             principal: of the policy.
             name: of the table, as `names` has it.
 
         Raises:
-            NothingVisible: the principal sees nothing of it, or there is no such table: the same is said of both.
+            NothingVisible: nothing of it is granted, or there is no such table: the same is said of both.
+            Closed: the policy cannot be read.
+        """
+        if name not in self.names(principal):
+            raise nothing_of(name, principal)
+        try:
+            return self.catalog().load_table(identifiers.parts(name))
+        except (NoSuchTableError, NoSuchNamespaceError):
+            raise nothing_of(name, principal) from None
+
+    def decide(self, principal: str, name: str, table: Table) -> access.Decision:
+        """Decide what a principal sees of a table now.
+
+        Args:
+            principal: of the policy.
+            name: of the table, as `names` has it.
+            table: as `load` returns it.
+
+        Raises:
+            NothingVisible: the principal sees nothing of it.
             Closed: the policy cannot be read, or does not fit the table.
         """
-        table = self._loaded(principal, name)
-        return table, self._decided(principal, name, table, None)
+        return self._decided(principal, name, table, None)
 
     def rows(
         self, principal: str, name: str, *, order: rows.Order = (), first: int = 20, complete: bool = False,
-        start: int = 0, snapshot_id: int | None = None,
+        start: int = 0, snapshot_id: int | None = None, table: Table | None = None,
     ) -> Answer:  # fmt: skip
         """Read a part of what a principal sees of a table.
 
@@ -96,13 +114,14 @@ class Shared:
             complete: as of `rows.part`.
             start: as of `rows.part`.
             snapshot_id: version that is read; left out, the current one.
+            table: as `load` returns it; left out, it is loaded.
 
         Raises:
-            NothingVisible: as of `open`.
-            Closed: as of `open`.
+            NothingVisible: as of `load` and `decide`.
+            Closed: as of `decide`.
             ArgumentError: as of `rows.judge`.
         """
-        table = self._loaded(principal, name)
+        table = table or self.load(principal, name)
         if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
             raise ArgumentError("the version of the table whose pages you read is gone by now; begin anew")
         newest = table.metadata.current_snapshot_id
@@ -116,14 +135,6 @@ class Shared:
             raise Closed(str(error)) from error
         part = rows.part(governed, decision, order=order, first=first, start=start, complete=complete)
         return Answer(decision, older or newest, part)
-
-    def _loaded(self, principal: str, name: str) -> Table:
-        if name not in self.names(principal):
-            raise nothing_of(name, principal)
-        try:
-            return self.catalog().load_table(identifiers.parts(name))
-        except (NoSuchTableError, NoSuchNamespaceError):
-            raise nothing_of(name, principal) from None
 
     def _decided(self, principal: str, name: str, table: Table, snapshot_id: int | None) -> access.Decision:
         schema = table.schema() if snapshot_id is None else table.scan(snapshot_id=snapshot_id).projection()
