@@ -83,7 +83,7 @@ def _cached(spark: SparkSession, _: str, __: Path, chance: random.Random) -> obj
 def _python(spark: SparkSession, _: str, __: Path, chance: random.Random) -> object:
     from pyspark.sql import functions as F
 
-    tripled = F.udf(lambda n: n * 3, "bigint")
+    tripled = F.udf(lambda n: n * 3, "bigint", useArrow=False)
     return _frame(spark, chance, most=5_000).select(tripled("id").alias("n")).agg({"n": "sum"}).collect()
 
 

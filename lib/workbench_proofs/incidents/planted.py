@@ -233,16 +233,24 @@ def _fetch_size(seed: int) -> int:
 
 
 def _fetch(spark: SparkSession, _: str, seed: int) -> Any:
-    """Remove what one job shuffled before the next one reads it."""
-    rows, context, jvm = _fetch_size(seed), spark.sparkContext, spark._jvm
+    """Remove what one job shuffled before the next one reads it.
+
+    Both jobs are the JVM's: a Python worker whose rows cannot be fetched prints a traceback about itself.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    rows, jvm = _fetch_size(seed), spark._jvm
     manager = jvm.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager()  # type: ignore[union-attr]
     folders = [Path(str(folder)) for folder in manager.localDirs()]
     there = {path for folder in folders for path in folder.rglob("shuffle_*")}
-    pairs = context.parallelize(range(rows), 4).map(lambda n: (n % 7, n)).groupByKey(4)
-    pairs.count()
+    sums = spark.range(0, rows, 1, 4).groupBy((F.col("id") % 7).alias("k")).agg(F.sum("id").alias("v"))
+    shuffled = sums._jdf.rdd()
+    shuffled.count()
     for path in {path for folder in folders for path in folder.rglob("shuffle_*")} - there:
         path.unlink(missing_ok=True)
-    return tuple(sorted(pairs.mapValues(sum).collect()))
+    again = DataFrame(spark._jsparkSession.createDataFrame(shuffled, sums._jdf.schema()), spark)
+    return tuple(sorted((row.k, row.v) for row in again.collect()))
 
 
 def _fetch_truth(seed: int) -> Any:
@@ -280,7 +288,7 @@ def _class(spark: SparkSession, _: str, seed: int) -> None:
 
     ways: tuple[Callable[[], Any], ...] = (
         lambda: spark.read.format("com.example.Missing").load("x"),
-        lambda: spark.range(3).select(F.udf(absent, "bigint")("id")).collect(),
+        lambda: spark.range(3).select(F.udf(absent, "bigint", useArrow=False)("id")).collect(),
         lambda: spark.sql("CREATE TABLE m.classless (id BIGINT) USING com_example_missing"),
         lambda: _catalog_without_class(spark, seed),
     )
@@ -304,7 +312,7 @@ def _permission(spark: SparkSession, _: str, __: int) -> None:
         finally:
             os.seteuid(0)
 
-    spark.range(1).select(F.udf(read)("id")).collect()
+    spark.range(1).select(F.udf(read, useArrow=False)("id")).collect()
 
 
 def _full(spark: SparkSession, _: str, __: int) -> None:
@@ -314,7 +322,7 @@ def _full(spark: SparkSession, _: str, __: int) -> None:
     def write(_: int) -> None:
         Path("/dev/full").write_text("x")
 
-    spark.range(1).select(F.udf(write)("id")).collect()
+    spark.range(1).select(F.udf(write, useArrow=False)("id")).collect()
 
 
 PLANTS: Mapping[str, Plant] = MappingProxyType(
