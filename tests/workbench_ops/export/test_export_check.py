@@ -350,7 +350,8 @@ def test_functions_of_ours_that_rules_name_are_there(name):
     *folders, last = name.split(".")
     place = LIB.joinpath(*folders)
     if last == "*":
-        last, place = "serve", place / "kinesis"
+        assert any(functions(module) for module in place.rglob("*.py"))
+        return
     modules = [place.with_suffix(".py")] if place.with_suffix(".py").is_file() else list(place.rglob("*.py"))
     init = place / "__init__.py"
     if init.is_file() and (origin := re.search(rf"^from ([\w.]+) import {last}$", init.read_text(), re.M)):
