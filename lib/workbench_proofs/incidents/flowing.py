@@ -47,7 +47,12 @@ def lag(spark: SparkSession, seed: int) -> None:
 
     chance = random.Random(f"lag {seed}")
     rows, seconds = chance.randrange(80, 200), chance.uniform(1.25, 2.25)
-    slow = F.udf(lambda n: time.sleep(seconds / rows) or n, "bigint", useArrow=False)
+
+    def slowly(n: int) -> int:
+        time.sleep(seconds / rows)
+        return n
+
+    slow = F.udf(slowly, "bigint", useArrow=False)
     query = _rate(spark, rows).select(slow("id").alias("n")).writeStream.format("noop").start()
     try:
         until(lambda: sum(p["durationMs"]["triggerExecution"] for p in _busy(query)) > 22_000)
@@ -65,7 +70,12 @@ def stuck(spark: SparkSession, seed: int) -> None:
     from pyspark.sql import functions as F
 
     begun = time.monotonic()
-    hang = F.udf(lambda n: time.sleep(4 * STUCK_SECONDS if n > 200 else 0) or n, "bigint", useArrow=False)
+
+    def hanging(n: int) -> int:
+        time.sleep(4 * STUCK_SECONDS if n > 200 else 0)
+        return n
+
+    hang = F.udf(hanging, "bigint", useArrow=False)
     frame = _rate(spark, 40).select(hang("id").alias("n"))
     query = frame.writeStream.format("noop").trigger(processingTime="1 second").start()
     until(lambda: len(_busy(query)) >= 3)

@@ -153,7 +153,7 @@ def _changed(mode: str, statement: str) -> Job:
             f"TBLPROPERTIES ({kinds}, 'format-version' = '2')"
         )
         spark.range(0, chance.randrange(500, 9_000), 1, 2).selectExpr("id", "id AS v").writeTo(table).append()
-        for _ in range(chance.randrange(1, 4)):
+        for _turn in range(chance.randrange(1, 4)):
             spark.sql(statement.format(table=table, n=chance.randrange(2, 9), most=chance.randrange(9, 4_000)))
         return spark.table(table).selectExpr("count(*)", "sum(v)").collect()
 
@@ -179,11 +179,13 @@ def _maintained(spark: SparkSession, table: str, folder: Path, chance: random.Ra
 
 
 def _steady(spark: SparkSession, _: str, __: Path, chance: random.Random) -> object:
-    return flowing.steady(spark, chance.randrange(1 << 30))
+    flowing.steady(spark, chance.randrange(1 << 30))
+    return None
 
 
 def _uneven(spark: SparkSession, _: str, folder: Path, chance: random.Random) -> object:
-    return flowing.uneven(spark, folder, chance.randrange(1 << 30))
+    flowing.uneven(spark, folder, chance.randrange(1 << 30))
+    return None
 
 
 def _adaptive(spark: SparkSession, _: str, __: Path, chance: random.Random) -> object:

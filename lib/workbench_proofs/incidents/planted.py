@@ -4,7 +4,7 @@ import os
 import random
 import resource
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +77,7 @@ def _skew(spark: SparkSession, _: str, seed: int) -> Any:
     key = f"IF(id % 10 < {tenths}, -1, id % 997)"
     frame = spark.range(0, rows, 1, 4).selectExpr(f"{key} AS k", "sha2(CAST(id AS STRING), 512) AS a", "id")
     found = frame.repartition(tasks, "k").selectExpr("count(a)", "sum(IF(k = -1, 1, 0))", "max(length(a))")
-    return tuple(found.first())
+    return tuple(found.collect()[0])
 
 
 def _skew_truth(seed: int) -> Any:
@@ -93,7 +93,7 @@ def _skew_join(spark: SparkSession, _: str, seed: int) -> Any:
     )
     right = spark.range(-1, 997, 1, 2).selectExpr("id AS k", "id * 2 AS b")
     with setting(spark, {"spark.sql.shuffle.partitions": str(tasks)}):
-        return tuple(left.join(right.hint("merge"), "k").selectExpr("count(a)", "sum(b)").first())
+        return tuple(left.join(right.hint("merge"), "k").selectExpr("count(a)", "sum(b)").collect()[0])
 
 
 # ---- files
@@ -120,7 +120,7 @@ def _small_files_prepare(spark: SparkSession, table: str, seed: int) -> None:
 
 
 def _sums(spark: SparkSession, table: str, _: int) -> Any:
-    return tuple(spark.table(table).selectExpr("count(k)", "sum(id)").first())
+    return tuple(spark.table(table).selectExpr("count(k)", "sum(id)").collect()[0])
 
 
 def _small_files_truth(seed: int) -> Any:
@@ -211,7 +211,7 @@ def _memory(spark: SparkSession, _: str, seed: int) -> Any:
     """Hold all rows of a task in a Python worker that has a limit of memory."""
     rows, room, payload = _memory_size(seed), _ROOM_BYTES, _PAYLOAD_BYTES
 
-    def held(batches: Iterator[Any]) -> Iterator[Any]:
+    def held(batches: Iterable[Any]) -> Iterable[Any]:
         import pyarrow as pa
 
         count = sum(batch.num_rows for batch in batches)  # before the limit, which Arrow's own memory is not under
@@ -225,7 +225,7 @@ def _memory(spark: SparkSession, _: str, seed: int) -> Any:
         yield pa.RecordBatch.from_arrays([pa.array([kept], pa.int64())], ["n"])
 
     parts = spark.range(0, rows, 1, 2).repartition("id")
-    return (parts.mapInArrow(held, "n BIGINT").selectExpr("sum(n)").first()[0],)
+    return (parts.mapInArrow(held, "n BIGINT").selectExpr("sum(n)").collect()[0][0],)
 
 
 def _fetch_size(seed: int) -> int:
@@ -282,7 +282,7 @@ def _class(spark: SparkSession, _: str, seed: int) -> None:
     from pyspark.sql import functions as F
 
     def absent(n: int) -> int:
-        import module_that_is_not_there  # type: ignore[import-not-found]
+        import module_that_is_not_there
 
         return int(module_that_is_not_there.of(n))
 

@@ -69,9 +69,8 @@ def driven(address, *, name="ann"):
     answers = []
     with httpx.Client(base_url=address, follow_redirects=True, timeout=120) as stranger:
         answers += [stranger.get("/"), stranger.get("/table", params=PAGES[0]), stranger.get("/nowhere")]
-        answers += [
-            stranger.post("/log-in", data={"name": name, "password": "wrong", "csrf": csrf_of(answers[0].text)})
-        ]
+        csrf = csrf_of(stranger.get("/").text)  # of the newest session
+        answers += [stranger.post("/log-in", data={"name": name, "password": "wrong", "csrf": csrf})]
         answers += [stranger.post("/graphql", json={"query": QUESTIONS[0]})]
     client = logged_in(address, name)
     answers += [client.get("/"), client.get("/style.css")]

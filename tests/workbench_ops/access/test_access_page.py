@@ -86,7 +86,9 @@ def test_a_question_loads_a_table_once(shared):
 
     with serve(dataclasses.replace(shared, catalog=counted)) as address:
         client = logged_in(address, "ann")
-        question = '{ table(name: "people.users") { columns { name } a: rows { total } b: rows(first: 1) { total } } }'
+        question = (
+            '{ table(name: "people.users") { columns { name } a: rows { total } b: rows(first: 1) { total } } }'
+        )
         answer = ask(client, question).json()["data"]["table"]
         assert (answer["a"], answer["b"], len(answer["columns"])) == ({"total": 4}, {"total": 4}, 6)
         assert loads == [("people", "users")]

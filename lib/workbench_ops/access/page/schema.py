@@ -192,7 +192,7 @@ def read(
             raise WorkbenchError(f"this place is one of {cursor.table}")
     answer = asker.shared.rows(
         asker.user.principal, table, order=cursor.order, first=first, complete=cursor.complete,
-        start=cursor.start, snapshot_id=cursor.snapshot_id, table=opened and opened.table,
+        start=cursor.start, snapshot_id=cursor.snapshot_id, table=opened.table if opened else None,
     )  # fmt: skip
     log.info(
         "%s read %s: snapshot %s, rows %d to %d of %d, columns %s",
@@ -227,7 +227,10 @@ def owned(error: BaseException | None) -> str:
 
 
 class _Schema(strawberry.Schema):
-    """A schema that logs no errors by itself: Strawberry logs the words of others, and their traceback."""
+    """A schema that logs no errors by itself.
+
+    Strawberry logs the words of others with their traceback, and a reader's text as lines of the owner's log.
+    """
 
     def process_errors(self, errors: list[GraphQLError], execution_context: Any = None) -> None:
         """Leave errors to `sentence`, which logs what may be logged of them."""
@@ -241,13 +244,6 @@ class _Sentences(MaskErrors):
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
         return GraphQLError(sentence(error.original_error), nodes=error.nodes, path=error.path)
-
-
-class _Schema(strawberry.Schema):
-    """A schema that logs nothing of its own: a reader's text would be lines of the owner's log."""
-
-    def process_errors(self, errors: list[GraphQLError], execution_context: Any = None) -> None:
-        """Log nothing; `sentence` logs what is the owner's to know."""
 
 
 SCHEMA = _Schema(
