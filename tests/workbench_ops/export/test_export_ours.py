@@ -44,6 +44,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "70_submit_once": ("cannot run", "differs"),  # PyIceberg; then processes and a folder of this machine
     "71_grant_least": ("cannot run", "cannot run"),  # an account of this machine
     "72_watch_a_run": ("cannot run", "cannot run"),  # committed measurements, as 91
+    "73_mitigate_incidents": ("cannot run", "cannot run"),  # plants faults in one machine
     "90_benchmark_tpcds": (
         "cannot run",
         "cannot run",
