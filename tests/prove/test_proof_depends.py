@@ -61,7 +61,7 @@ def changed(copy):
 STREAMS = {
     "ground", "types",  # what the import of all capabilities costs, and code as users write it
     "streams", "publication-rest", "earlier", "streams-kinesis-kills", "streams-kafka-kills", "export", "releases", "cluster",
-    "checks-of-notebooks", "kafka", "literals", "names", "proof",  # they run or name notebooks that ingest
+    "checks-of-notebooks", "kafka", "literals", "names", "proof", "rights",  # they run or name notebooks that ingest
     *(f"{kind}-{name}" for kind in ("values", "faults") for name in
       ("10_ingest_stream", "11_survive_kills", "12_ingest_kafka", "16_secure_a_topic")),
     *(f"home-{name}" for name in ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "glue-5.1", "spark-3.5")),

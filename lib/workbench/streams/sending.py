@@ -107,11 +107,14 @@ def produce(topic: Topic, records: Iterable[Any], *, patience_seconds: float = 6
 
     failures: list[Any] = []  # of the producer
     undelivered: list[Any] = []  # an error a record
-    producer, count = topics.producer(topic, patience_seconds, failures.append), 0
+    producer, count, taken = topics.producer(topic, patience_seconds, failures.append), 0, 0
 
     def delivered(error: Any, _: Any) -> None:
+        nonlocal taken
         if error is not None:
             undelivered.append(error)
+        else:
+            taken += 1
 
     def refuse() -> None:
         if refusal := _refusal(topic, undelivered + failures, given_up=bool(undelivered)):
@@ -124,10 +127,10 @@ def produce(topic: Topic, records: Iterable[Any], *, patience_seconds: float = 6
         refuse()  # the rest would be refused, too
     _served(producer.flush, patience_seconds * 2, failures)
     refuse()
-    if waiting := len(producer) + len(undelivered):
+    if taken < count:
         why = (undelivered or [error for error in failures if error.fatal()] or [None])[0]
         reason = why.str() if why else "no answer"
-        raise TimeoutError(f"topic {topic.topic} took {count - waiting} of {count} records: {reason}")
+        raise TimeoutError(f"topic {topic.topic} took {taken} of {count} records: {reason}")
     return count
 
 

@@ -12,8 +12,10 @@ from typer.testing import CliRunner
 
 from workbench._base import settings
 from workbench_ops import cli, policies
-from workbench_ops.cli.commands.policies import _made, _written
+from workbench_ops.cli.commands.policies import _written
+from workbench_ops.policies import rehearsing
 from workbench_ops.run import runner
+from workbench_ops.saying import say
 
 CALLS = """
 import boto3
@@ -119,19 +121,30 @@ def test_a_place_that_cannot_be_written_is_refused_before_it_runs(project, outpu
     assert not (project / "runs").exists()
 
 
-def test_nothing_called_is_nothing_to_allow(capsys):
+@pytest.fixture
+def policy_of(monkeypatch):
+    """The policy of calls of a run in which no word is a name."""
+    monkeypatch.setattr(rehearsing, "_candidates", lambda ended: set())
+
+    def policy(seen, env):
+        return rehearsing.policy_of(rehearsing.Recording(None, frozenset(seen)), env, say=say)[0]
+
+    return policy
+
+
+def test_nothing_called_is_nothing_to_allow(policy_of, capsys):
     stand_in = policies.Call("python", "kinesis", "PutRecords", "127.0.0.1:4567")
-    assert _written(_made({stand_in}, None, set())[0], None) == 1
+    assert _written(policy_of({stand_in}, None), None) == 1
     said = capsys.readouterr()
     assert said.out == "" and "calls that did not go to AWS: 127.0.0.1:4567" in said.err
     assert "nothing was called in AWS" in said.err
 
 
 @pytest.mark.parametrize("name", ["local", "s3"])
-def test_calls_to_aws_beside_a_catalog_that_is_none_of_its(name, monkeypatch, capsys):
+def test_calls_to_aws_beside_a_catalog_that_is_none_of_its(name, policy_of, monkeypatch, capsys):
     monkeypatch.setattr("botocore.client.BaseClient._make_api_call", lambda *_: {"Account": "111122223333"})
     call = policies.Call("python", "kinesis", "ListStreams", "kinesis.eu-central-1.amazonaws.com", "eu-central-1")
-    assert _written(_made({call}, settings.environment(name), set())[0], None) == 0
+    assert _written(policy_of({call}, settings.environment(name)), None) == 0
     assert json.loads(capsys.readouterr().out)["Statement"][0]["Action"] == ["kinesis:ListStreams"]
 
 
