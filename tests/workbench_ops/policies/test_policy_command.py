@@ -1,7 +1,6 @@
 """`workbench policies` refuses what it cannot record, names what it does not know, and prints no half of a policy."""
 
 import json
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -70,7 +69,7 @@ def test_one_run_is_enough_to_see_that_there_is_no_policy(project, monkeypatch, 
     write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
     ran, ended = [], SimpleNamespace(status=status, exit_code=1)
     monkeypatch.setattr(runner, "run", lambda job: ran.append(job) or ended)
-    monkeypatch.setattr(sys.modules["workbench_ops.cli.commands.policies"], "_candidates", lambda record: set())
+    monkeypatch.setattr(rehearsing, "_candidates", lambda ended: set())
     monkeypatch.chdir(project)
     said = CliRunner().invoke(cli.app, ["policies", "01_mine", "--output", "p.json"])
     assert (said.exit_code, len(ran), (project / "p.json").exists()) == (1, 1, False)
