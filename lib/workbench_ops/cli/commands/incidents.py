@@ -55,7 +55,7 @@ def _error(log: str) -> str | None:
     """Return what the notebook of a run ended with; None where a path is meant, or it did not fail."""
     from workbench_ops.run import record as records
 
-    if (folder := run_folder(log)) is None:
+    if (folder := run_folder(log)) is None or not (folder / "run.json").is_file():
         return None
     cell = records.read(folder / "run.json").failing_cell
     return f"{cell.error}: {cell.message}" if cell else None
