@@ -62,14 +62,14 @@ def of(table: IcebergTable) -> Place:
             files of the table are elsewhere.
     """
     location = table.location().rstrip("/")
-    found = SAFE.fullmatch(location)
-    if found is None or {"", ".", ".."} & set(found["prefix"].split("/")):
+    parts = SAFE.fullmatch(location)
+    if parts is None or {"", ".", ".."} & set(parts["prefix"].split("/")):
         raise ArgumentError(
             f"keys are for a table in a folder of a bucket of S3, named by letters, digits and !.'()/=@+:, -; "
             f"its location is {location}"
         )
-    metadata = table.metadata_location.partition(f"://{found['bucket']}/")[2]
-    place = Place(found["bucket"], f"{found['prefix']}/", metadata)
+    metadata = table.metadata_location.partition(f"://{parts['bucket']}/")[2]
+    place = Place(parts["bucket"], f"{parts['prefix']}/", metadata)
     for address in (table.metadata_location, *_elsewhere(table)):
         if not place.holds(address):
             raise ArgumentError(f"files of the table are not in its location {place.location}, but in {address}")
@@ -117,9 +117,9 @@ def _tables(catalog: Any, namespace: tuple[str, ...]) -> Iterator[IcebergTable]:
     below: list[Any] = []
     with suppress(NoSuchNamespaceError):
         names = catalog.list_tables(namespace) if namespace else []
-    for found in names:
+    for name in names:
         with suppress(NoSuchIcebergTableError, NoSuchTableError):
-            yield catalog.load_table(found)
+            yield catalog.load_table(name)
     with suppress(NoSuchNamespaceError):
         below = catalog.list_namespaces(namespace)
     for inner in map(tuple, below):
@@ -132,8 +132,8 @@ def _refuse_earlier(place: Place, name: str, table: IcebergTable, s3: Any) -> No
     ours = {table.metadata_location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
     known = {address.partition(f"://{place.bucket}/")[2] for address in ours}
     pages = s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.prefix)
-    found = [item["Key"] for page in pages for item in page.get("Contents", []) if METADATA.search(item["Key"])]
-    unknown = [key for key in found if key not in known]
+    listed = [item["Key"] for page in pages for item in page.get("Contents", []) if METADATA.search(item["Key"])]
+    unknown = [key for key in listed if key not in known]
     if len(unknown) > MOST_METADATA:
         raise ArgumentError(
             f"{place.location} has {len(unknown):,} files of metadata that the table no longer knows, and whose "

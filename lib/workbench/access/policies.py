@@ -179,3 +179,9 @@ def extension(policy: Policy, grant: Grant) -> Iterator[tuple[Parts, str]]:
         for label, tags in policy.tables[parts].tags.items():
             if covers(grant, label, tags):
                 yield parts, label
+
+
+def granted(policy: Policy, principal: str) -> set[Parts]:
+    """Return the tables of which some grant shows a principal something, by the parts of their names."""
+    mine = (grant for grant in policy.grants if grant.to == principal)
+    return {parts for grant in mine for parts, _ in extension(policy, grant)}

@@ -27,7 +27,7 @@ from workbench.access import places
 from workbench.access.conditions import ALWAYS, NEVER, described
 from workbench.access.deciding import NothingVisible, decide, refuse_other_table
 from workbench.access.places import Place
-from workbench.access.policies import Policy, extension
+from workbench.access.policies import Policy, granted
 from workbench.access.typing import IcebergTable
 
 LEAST_SECONDS, MOST_SECONDS = 900, 3600  # AWS gives none that end sooner
@@ -160,8 +160,7 @@ def _loaded(policy: Policy, principal: str, table: str, catalog: Any) -> Iceberg
 
     parts = policy.key(table)
     nothing = NothingVisible(f"there is no table {table} that {principal} may read")
-    granted = {found for grant in policy.grants if grant.to == principal for found, _ in extension(policy, grant)}
-    if parts not in granted:
+    if parts not in granted(policy, principal):
         raise nothing
     try:
         loaded = catalog.load_table(parts)

@@ -11,7 +11,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Catalog, Judged
 from workbench.access.deciding import refuse_other_table
-from workbench.access.policies import extension
+from workbench.access.policies import granted
 from workbench.access.statements import governed as governed_statement
 from workbench_ops.front.plans import Governed
 
@@ -40,7 +40,7 @@ def by_policy(policy: Callable[[], access.Policy], catalog: Judged[Catalog], *, 
         now = policy()
         inside = _inside(table, name)
         # before the table is loaded: how long a refusal takes does not tell that there is such a table
-        if not _is_granted(now, principal, now.key(identifiers.spelled(inside))):
+        if now.key(identifiers.spelled(inside)) not in granted(now, principal):
             raise ArgumentError(f"there is no table {table} that {principal} may read")
         loaded: Any = catalog.load_table(inside)
         decision = access.decide(now, principal, identifiers.spelled(inside), loaded.schema())
@@ -50,12 +50,6 @@ def by_policy(policy: Callable[[], access.Policy], catalog: Judged[Catalog], *, 
         return governed_statement(decision, "spark", source=identifiers.quoted(table), bare=bare)
 
     return governed
-
-
-def _is_granted(policy: access.Policy, principal: str, parts: tuple[str, ...]) -> bool:
-    """Return whether some grant shows a principal something of a table."""
-    mine = (grant for grant in policy.grants if grant.to == principal)
-    return any(parts == covered for grant in mine for covered, _ in extension(policy, grant))
 
 
 def _inside(table: str, name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pyiceberg.table import Table
 from workbench import access
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench.access.policies import extension
+from workbench.access.policies import granted
 from workbench_ops.access import current
 from workbench_ops.access.page import rows, users
 from workbench_ops.access.page.users import User
@@ -63,10 +63,7 @@ class Shared:
     def names(self, principal: str) -> list[str]:
         """Return the names of the tables of which a principal may see something, sorted."""
         policy = self._read()
-        parts = {
-            parts for grant in policy.grants if grant.to == principal for parts, _ in extension(policy, grant)
-        }
-        return sorted(policy.tables[each].name for each in parts)
+        return sorted(policy.tables[parts].name for parts in granted(policy, principal))
 
     def load(self, principal: str, name: str) -> Table:
         """Load a table of which something is granted to a principal.
