@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 from workbench import access, session
-from workbench._base import settings
 from workbench_ops import front
-from workbench_standins import spark_connect
 
+pytest_plugins = ["living_servers"]
 pytestmark = pytest.mark.proof("test_front_calls.py shows that errors of the server are told without their words")
 
 TABLE = "front_canary.people"
@@ -79,13 +78,6 @@ def lake(tmp_path_factory):
     access.bind(path, TABLE, table)
     yield catalog, path, table.location()
     catalog.drop_table(TABLE)
-
-
-@pytest.fixture(scope="module")
-def server(lake):
-    conf = session.spark_conf(settings.environment("local")) | {"spark.driver.memory": "1g"}
-    with spark_connect.serve(conf) as serving:
-        yield serving
 
 
 def driven(running, location):

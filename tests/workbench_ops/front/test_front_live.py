@@ -10,14 +10,13 @@ from pyiceberg.types import LongType, StringType
 from pyspark.sql import types as T
 
 from workbench import access, session
-from workbench._base import settings
 from workbench.access import leaking, worlds
 from workbench.access.probes import PROBES
 from workbench.access.reading import judged
 from workbench_ops import front
 from workbench_ops.front import governing, looking, operations, plans, statements
-from workbench_standins import spark_connect
 
+pytest_plugins = ["living_servers"]
 pytestmark = pytest.mark.proof("the plans of test_front_plans.py and the SQL of test_front_statements.py show it")
 
 KINDS = ("cells", "rows", "patterns")
@@ -42,13 +41,6 @@ def lake():
     yield catalog, {kind: worlds.policy(kind, {table: ids[table] for table in TABLES[kind]}) for kind in KINDS}
     for table in ids:
         catalog.drop_table(table)
-
-
-@pytest.fixture(scope="module")
-def server(lake):
-    conf = session.spark_conf(settings.environment("local")) | {"spark.driver.memory": "1g"}
-    with spark_connect.serve(conf) as serving:
-        yield serving
 
 
 @pytest.fixture(scope="module")
