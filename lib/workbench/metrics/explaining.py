@@ -118,8 +118,8 @@ def score(cases: Sequence[tuple[Sequence[Incident], str]], model: Callable[..., 
     several = [(incidents, cause) for incidents, cause in cases if len(incidents) > 1]
     for incidents, cause in several:
         if cause not in {incident.cause for incident in incidents}:
-            found = ", ".join(incident.cause for incident in incidents)
-            raise ArgumentError(f"{cause} is not among the incidents of its run, which are {found}")
+            causes = ", ".join(incident.cause for incident in incidents)
+            raise ArgumentError(f"{cause} is not among the incidents of its run, which are {causes}")
     if not several:
         raise ArgumentError("no run has two incidents: there is nothing to rank")
     answers = [(explain(incidents, model), cause) for incidents, cause in several]

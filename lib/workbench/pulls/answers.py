@@ -91,10 +91,14 @@ def frame(open_frames: ExitStack, spark: SparkSession, table: str, rows: Any) ->
             checks[column.name] = intact
     if not checks and raw is not rows:  # Arrow rows stay the same, and are read as fast as cached ones
         return raw.select(*exact)
-    whole = _free("_intact", schema.names)
-    cached = raw.select(*exact, reduce(and_, checks.values(), F.lit(True)).alias(whole)).cache()
+    if checks:
+        whole = _free("_intact", schema.names)
+        exact.append(reduce(and_, checks.values()).alias(whole))
+    cached = raw.select(*exact).cache()
     open_frames.callback(cached.unpersist)
-    if checks and cached.where(~F.col(whole)).limit(1).count():
+    if not checks:
+        return cached
+    if cached.where(~F.col(whole)).limit(1).count():
         _refuse_changed(table, raw, checks, kinds, {column.name: column.dataType for column in schema})
         raise AnswerRefused(
             f"the rows of the answer for {table} changed while they were read: give rows that stay the same"

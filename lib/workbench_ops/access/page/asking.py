@@ -64,7 +64,7 @@ def log_in(address: str, name: str, password: str) -> Ask:
 
 
 def _field(text: str) -> str:
-    found = FIELD.search(text)
-    if found is None:
+    field = FIELD.search(text)
+    if field is None:
         raise ArgumentError("this is not the page of `workbench access serve`")
-    return found[1]
+    return field[1]
