@@ -8,12 +8,14 @@ PySail, in a process of its own, because its client and a classic session cannot
 
 import json
 import math
+import os
 import struct
 import subprocess
 import sys
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -215,14 +217,25 @@ def pysail():
         server.stop()
 
 
-def answers_of_pysail(folder, asked):
-    """Return what PySail says, in a process of its own."""
-    command = [sys.executable, "-m", "quality_cases", str(folder)]
+def in_a_process(arguments, **given):
+    """Run Python with arguments in a process of its own, which finds this module (pytest has its folder, a child has not)."""
+    path = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
-        command, input=json.dumps(asked), capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        env=os.environ | {"PYTHONPATH": path},
+        **given,
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    return json.loads(run.stdout.splitlines()[-1])
+    return run.stdout.splitlines()
+
+
+def answers_of_pysail(folder, asked):
+    """Return what PySail says, in a process of its own."""
+    return json.loads(in_a_process(["-m", "quality_cases", str(folder)], input=json.dumps(asked))[-1])
 
 
 if __name__ == "__main__":
