@@ -11,7 +11,7 @@ from conftest import COMMAND, PROVE, shown_on, workbench, write_notebook
 
 from workbench._base.errors import ArgumentError, MissingPackageError, ProcessError
 from workbench_ops import cli
-from workbench_ops.cli import progress
+from workbench_ops.cli import printing, progress
 
 
 @pytest.fixture
@@ -188,3 +188,9 @@ def test_an_empty_name_does_not_mean_all_notebooks(command, project):
     assert said.stderr == (
         "workbench: the name of the notebook is empty; give one, or leave it out to run all notebooks\n"
     )
+
+
+def test_what_is_printed_in_columns_stays_in_its_line(capsys):
+    """A table's owner may name a column so that a terminal obeys it, or a row looks like two."""
+    printing.columns([("NAME", "ROWS"), ("a\x1b[2Jb\nc", 3)])
+    assert capsys.readouterr().out == "NAME          ROWS\na\\x1b[2Jb\\nc  3\n"

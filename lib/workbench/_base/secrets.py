@@ -12,6 +12,8 @@ from typing import Any
 from workbench._base.errors import ArgumentError
 
 REFERENCE = re.compile(r"(env|ssm):\S+")
+# a Kafka log-in by IAM: it says where a token is signed, and is none itself
+MSK = re.compile(r"msk:([a-z]{2,5}(?:-[a-z]+)+-\d+)")
 NAME = re.compile(
     r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|authorization|private[-_. ]?key"
     r"|api[-_. ]?key"
@@ -54,8 +56,8 @@ def resolve(value: Any) -> Any:
 
 
 def kind(name: str, value: object) -> str | None:
-    """Return in words what kind of secret a named value is; None for any other, also a reference or ""."""
-    if not isinstance(value, str) or not value or REFERENCE.fullmatch(value):
+    """Return in words what kind of secret a named value is; None for any other: a reference, msk:REGION, ""."""
+    if not isinstance(value, str) or not value or REFERENCE.fullmatch(value) or MSK.fullmatch(value):
         return None
     for what, pattern in VALUES.items():
         if pattern.search(value):

@@ -5,10 +5,16 @@ from pathlib import Path
 
 
 def columns(lines: Sequence[Sequence[object]]) -> None:
-    """Print rows of values in columns."""
-    widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
+    """Print rows of values in columns, whatever signs are in them."""
+    lines = [[printable(str(value)) for value in line] for line in lines]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
-        print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
+        print("  ".join(value.ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
+
+
+def printable(text: str) -> str:
+    """Return a text as it can be printed: no line ends and nothing that a terminal would obey."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def from_here(path: Path | str) -> str:

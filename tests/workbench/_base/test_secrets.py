@@ -21,6 +21,8 @@ from workbench._base import secrets
         ("URL", "https://host/x?tokens=3&password=", False),
         ("PASSWORD", "env:DB_PASSWORD", False),
         ("PASSWORD", "", False),
+        ("token", "msk:eu-central-1", False),
+        ("token", "msk:eu-central-1-x9", True),
         ("TOKENS", 3, False),
         ("MONKEY", "banana", False),
         ("URL", "https://host:8080/x", False),

@@ -115,7 +115,8 @@ def test_references_are_accepted_and_resolved(tmp_path, monkeypatch):
     file.write_text(
         "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL, "
         "client.region: env:REGION}}\n"
-        "kafka: {bootstrap: 'b:9092', config: {sasl.password: env:KAFKA_PASSWORD, sasl.mechanism: PLAIN}}"
+        "kafka: {bootstrap: 'b:9092', config: {sasl.password: env:KAFKA_PASSWORD, sasl.mechanism: PLAIN, "
+        "token: 'msk:eu-central-1'}}"
     )
     monkeypatch.setenv("KAFKA_PASSWORD", "hush-kafka")
     monkeypatch.setenv("REGION", "eu-central-1")  # no secret, and no report should blank it out

@@ -14,7 +14,6 @@ from workbench._base import secrets
 from workbench._base.errors import ArgumentError, MissingPackageError
 
 SETTING = "token"
-FORM = re.compile(r"msk:([a-z]{2,5}(?:-[a-z]+)+-\d+)")
 LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d+(,(127\.0\.0\.1|localhost|\[::1\]):\d+)*")
 
 
@@ -46,7 +45,7 @@ def region(token: object) -> str:
     Raises:
         ArgumentError: it is not msk:REGION. What is there is not shown: it may be a token.
     """
-    match = FORM.fullmatch(token) if isinstance(token, str) else None
+    match = secrets.MSK.fullmatch(token) if isinstance(token, str) else None
     if match is None:
         raise ArgumentError("token must be msk:REGION, such as msk:eu-central-1, or a reference to it, env:NAME")
     return match[1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workbench._base.errors import ArgumentError
-from workbench_ops.cli.printing import columns
+from workbench_ops.cli.printing import columns, printable
 from workbench_ops.saying import say
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def access_check(
         shown = matrix(judged, name, schema)
         if place:
             print()
-        print(_printed(name))
-        _rows(
+        print(printable(name))
+        columns(
             [
                 ("COLUMN", *shown),
                 *(
@@ -61,7 +61,7 @@ def access_check(
         )
         for column in decide(judged, next(iter(judged.principals)), name, schema).columns:
             if column.reason not in ("", "no grant"):
-                say(f"{_printed(column.name)} of {_printed(name)}: {_printed(column.reason)}")
+                say(f"{printable(column.name)} of {printable(name)}: {printable(column.reason)}")
 
 
 @access.command("show")
@@ -83,7 +83,7 @@ def access_show(
         + [", ".join(row[HIDDEN])]
         for row in rows.slice(0, limit).to_pylist()
     ]
-    _rows([rows.column_names, *lines])
+    columns([rows.column_names, *lines])
     rest = rows.num_rows - limit
     print(f"the first {limit:,} rows; there are {rest:,} more" if rest > 0 else "these are all visible rows")
 
@@ -125,9 +125,9 @@ def access_bind(policy: File, table: Name, environment: Environment = "lake") ->
     loaded = _load(_read(policy), environment, table)
     binding = bind(policy, table, loaded)
     for label, field_id in binding.bound.items():
-        print(f"bound: {_printed(label)}, field {field_id}")
+        print(f"bound: {printable(label)}, field {field_id}")
     for label, name in binding.renamed.items():
-        print(f"renamed: {_printed(label)} of the policy is {_printed(name)} now, and stays what it was")
+        print(f"renamed: {printable(label)} of the policy is {printable(name)} now, and stays what it was")
     hidden: Mapping[str, Sequence[str]] = {
         "not tagged, hidden from everybody": binding.untagged,
         "another column has the name of one that is bound": binding.replaced,
@@ -135,9 +135,9 @@ def access_bind(policy: File, table: Name, environment: Environment = "lake") ->
     }
     for reason, labels in hidden.items():
         for label in labels:
-            print(f"{reason}: {_printed(label)}")
+            print(f"{reason}: {printable(label)}")
     for label in binding.gone:
-        print(f"gone: {_printed(label)} is in the policy and not in the table")
+        print(f"gone: {printable(label)} is in the policy and not in the table")
     raise typer.Exit(int(any(hidden.values())))
 
 
@@ -250,7 +250,7 @@ def access_keys(
         "properties": keys.properties(),
     }  # fmt: skip
     tokens.write_secret(to, json.dumps(content, indent=1).encode())
-    say(f"keys of {_printed(keys.location)} until {keys.expires:%H:%M:%S} UTC are in {to}, which is a secret")
+    say(f"keys of {printable(keys.location)} until {keys.expires:%H:%M:%S} UTC are in {to}, which is a secret")
 
 
 def _shared(policy: str, users: str, environment: str) -> "Shared":
@@ -288,7 +288,7 @@ def user_add(
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     people.add(Path(users), name, principal=principal, password=password)
-    print(f"{_printed(name)} may log in and reads as {_printed(principal)}")
+    print(f"{printable(name)} may log in and reads as {printable(principal)}")
 
 
 @user.command("remove")
@@ -297,7 +297,7 @@ def user_remove(users: Users, name: Login) -> None:
     from workbench_ops.access.page import users as people
 
     people.remove(Path(users), name)
-    print(f"{_printed(name)} may not log in any more")
+    print(f"{printable(name)} may not log in any more")
 
 
 @user.command("list")
@@ -305,7 +305,7 @@ def user_list(users: Users) -> None:
     """List those who may log in."""
     from workbench_ops.access.page import users as people
 
-    _rows([("NAME", "READS AS"), *((each.name, each.principal) for each in people.read(Path(users)).values())])
+    columns([("NAME", "READS AS"), *((each.name, each.principal) for each in people.read(Path(users)).values())])
 
 
 def _read(path: str) -> "Policy":
@@ -323,15 +323,6 @@ def _load(policy: "Policy", environment: str, table: str) -> "IcebergTable":
         return session.catalog(environment).load_table(policy.key(table))
     except (NoSuchTableError, NoSuchNamespaceError):
         raise ArgumentError(f"there is no table {table} in the environment {environment}") from None
-
-
-def _rows(lines: Sequence[Sequence[str]]) -> None:
-    columns([[_printed(text) for text in line] for line in lines])
-
-
-def _printed(text: str) -> str:
-    """Return a text of a table as it can be printed: no line ends and nothing that a terminal would obey."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _cell(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench_ops.cli.printing import columns
+from workbench_ops.cli.printing import columns, printable
 
 if TYPE_CHECKING:
     from workbench.tables.browse import Column, File, Snapshot
@@ -37,9 +37,9 @@ def tables_tree(
         _as_json(listed)
     else:
         for each in listed:
-            print(_printed(each.name if each.error is None else f"{each.name}  {each.error}"))
+            print(printable(each.name if each.error is None else f"{each.name}  {each.error}"))
             for table in each.tables:
-                print(_printed(f"  {table}"))
+                print(printable(f"  {table}"))
     raise typer.Exit(int(any(each.error for each in listed)))
 
 
@@ -51,7 +51,7 @@ def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson
     head = browse.head(_catalog(environment), table)
     if as_json:
         return _as_json(head)
-    print(f"{_printed(head.table)}, format version {head.format_version}, in {_printed(head.location)}")
+    print(f"{printable(head.table)}, format version {head.format_version}, in {printable(head.location)}")
     if head.current is None:
         print("it has no snapshot yet")
     else:
@@ -59,10 +59,10 @@ def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson
         print(f"{_count(now.rows)} rows in {_count(now.data_files)} data files")
         print(f"{_count(now.delete_files)} delete files, whose rows are still counted")
         print(f"{head.snapshots:,} snapshots, the current one is {now.snapshot_id} of {_time(now.committed)}")
-    print(f"partitioned by: {_printed(', '.join(head.partitioned_by)) or 'nothing'}")
-    print(f"sorted by: {_printed(', '.join(head.sorted_by)) or 'nothing'}")
+    print(f"partitioned by: {printable(', '.join(head.partitioned_by)) or 'nothing'}")
+    print(f"sorted by: {printable(', '.join(head.sorted_by)) or 'nothing'}")
     for ref in head.refs:
-        print(f"{ref.kind} {_printed(ref.name)}: {ref.snapshot_id}")
+        print(f"{ref.kind} {printable(ref.name)}: {ref.snapshot_id}")
     _columns(head.columns)
 
 
@@ -74,10 +74,8 @@ def tables_snapshots(table: Table, environment: Environment = "lake", as_json: A
     listed = browse.snapshots(_catalog(environment), table)
     if as_json:
         return _as_json(listed)
-    _rows(
-        ("N", "SNAPSHOT", "COMMITTED (UTC)", "OPERATION", "ADDED", "REMOVED", "ROWS", "FILES", "REFS"),
-        [_line(snapshot) for snapshot in listed],
-    )
+    names = ("N", "SNAPSHOT", "COMMITTED (UTC)", "OPERATION", "ADDED", "REMOVED", "ROWS", "FILES", "REFS")
+    columns([names, *map(_line, listed)])
 
 
 def _line(snapshot: "Snapshot") -> tuple[object, ...]:
@@ -110,7 +108,7 @@ def tables_files(
     listed = browse.files(_catalog(environment), table, at=_version(at))
     if as_json:
         return _as_json(listed)
-    _rows(("CONTENT", "ROWS", "BYTES", "PARTITION", "PATH"), [_of_file(file) for file in listed])
+    columns([("CONTENT", "ROWS", "BYTES", "PARTITION", "PATH"), *map(_of_file, listed)])
 
 
 def _of_file(file: "File") -> tuple[object, ...]:
@@ -132,7 +130,7 @@ def tables_preview(
     shown = browse.preview(_catalog(environment), table, at=_version(at), limit=limit)
     if as_json:
         return _as_json(shown)
-    _rows(shown.columns, [tuple(map(_cut, row)) for row in shown.rows])
+    columns([shown.columns, *(tuple(map(_cut, row)) for row in shown.rows)])
     print("these are all rows" if shown.complete else f"the first {len(shown.rows):,} rows; there are more")
 
 
@@ -156,9 +154,9 @@ def tables_diff(
     print(f"{len(difference.added_deletes):,} delete files came, {len(difference.removed_deletes):,} went")
     for what, several in (("came", difference.added_columns), ("went", difference.removed_columns)):
         for column in several:
-            print(f"column {what}: {_printed(_described(column))}")
+            print(f"column {what}: {printable(_described(column))}")
     for old, new in difference.changed_columns:
-        print(f"column changed: {_printed(_described(old))} became {_printed(_described(new))}")
+        print(f"column changed: {printable(_described(old))} became {printable(_described(new))}")
 
 
 def _described(column: "Column") -> str:
@@ -180,16 +178,7 @@ def _version(text: str | None) -> int | str | None:
 def _columns(several: "Sequence[Column]") -> None:
     lines = [(each.id, each.name, each.type, "required" if each.required else "", each.comment or "")
              for each in several]  # fmt: skip
-    _rows(("ID", "COLUMN", "TYPE", "", "COMMENT"), lines)
-
-
-def _rows(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    columns([[_printed(str(value)) for value in row] for row in (names, *rows)])
-
-
-def _printed(text: str) -> str:
-    """Return a text of a table as it can be printed: no line ends and nothing that a terminal would obey."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    columns([("ID", "COLUMN", "TYPE", "", "COMMENT"), *lines])
 
 
 def _cut(value: object) -> str:
