@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from workbench._base import aws
 from workbench._base.errors import ArgumentError, WorkbenchError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -114,7 +115,7 @@ def opened(path: str) -> Folder:
         if not urlsplit(path).netloc:
             raise ArgumentError(f"the path is {path!r}, which names no bucket; expected s3://bucket/key")
         options: dict[str, str] = {}
-        if address := endpoint():
+        if address := aws.s3_endpoint():
             kind, _, host = address.rpartition("://")
             options = {"endpoint_override": host, "scheme": kind or "https"}
         if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
@@ -133,14 +134,9 @@ def opened(path: str) -> Folder:
         if kind != fs.FileType.Directory:
             bucket = folder.path.partition("/")[0]
             if scheme != "file" and folder.files.get_file_info(bucket).type == fs.FileType.NotFound:
-                raise ArgumentError(f"there is no bucket {bucket} at {endpoint() or 'AWS'}")
+                raise ArgumentError(f"there is no bucket {bucket} at {aws.s3_endpoint() or 'AWS'}")
             raise ArgumentError(f"there is no folder {path}")
     return folder
-
-
-def endpoint() -> str | None:
-    """Return the address of S3 that variables name; None for AWS's own."""
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
 def path_of(location: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
-from workbench._base import duck, identifiers
+from workbench._base import aws, duck, identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import Java, SparkSession, jvm
@@ -169,7 +169,7 @@ def _by_deltalake(location: str, version: int, fields: list[Json]) -> Sums:
         ) from error
     import pyarrow as pa
 
-    plain_http = {"AWS_ALLOW_HTTP": "true"} if (storage.endpoint() or "").startswith("http://") else None
+    plain_http = {"AWS_ALLOW_HTTP": "true"} if (aws.s3_endpoint() or "").startswith("http://") else None
     source = DeltaTable(_plain(location), version=version, storage_options=plain_http)
     batches = QueryBuilder().register("t", source).execute("SELECT * FROM t")
     connection = comparing.connected()

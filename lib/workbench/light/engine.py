@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from workbench._base import duck
+from workbench._base import aws, duck
 from workbench.light import keys
 from workbench.light.typing import Connection
 
@@ -87,11 +87,7 @@ def _secret(properties: Mapping[str, str]) -> str:
     values = {"TYPE": "s3", "REGION": properties.get("s3.region") or properties.get("client.region")}
     if pair := keys.aws(properties, ("s3", "client")):
         values |= {"KEY_ID": pair.access_key, "SECRET": pair.secret_key, "SESSION_TOKEN": pair.token}
-    if (
-        endpoint := properties.get("s3.endpoint")
-        or os.environ.get("AWS_ENDPOINT_URL_S3")
-        or os.environ.get("AWS_ENDPOINT_URL")
-    ):
+    if endpoint := properties.get("s3.endpoint") or aws.s3_endpoint():
         address = urlsplit(endpoint)
         values |= {
             "ENDPOINT": address.netloc,

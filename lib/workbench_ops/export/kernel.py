@@ -21,7 +21,7 @@ from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 
 import workbench
-from workbench._base import jars, java, scratch
+from workbench._base import aws, jars, java, scratch
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
 from workbench.session import class_data_options, configuration, launch
@@ -174,7 +174,7 @@ def s3() -> dict[str, str]:
         "fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
         "fs.s3a.aws.credentials.provider": "com.amazonaws.auth.DefaultAWSCredentialsProviderChain",
     }
-    if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
+    if endpoint := aws.s3_endpoint():
         hadoop |= {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}
     return {f"spark.hadoop.{name}": value for name, value in hadoop.items()}
 

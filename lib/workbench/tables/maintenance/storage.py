@@ -1,10 +1,10 @@
 """Open the storage of a table's files as a PyArrow file system with the table's own settings."""
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from workbench._base import aws
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java
 from workbench.tables.maintenance import wording
@@ -53,9 +53,8 @@ def opened(loaded: Java) -> Files:
     if odd := [name for name in settings if name.startswith(("s3.", "client.")) and name not in known]:
         raise Unfit(Hindrance.STORAGE_SETTING, name=min(odd))
     options = {argument: settings[name] for name, argument in _S3.items() if name in settings}
-    # AWS's own tools, and so Iceberg, read these variables; Arrow does not
-    default = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if endpoint := settings.get("s3.endpoint") or default:
+    # AWS's own tools, and so Iceberg, read the variables; Arrow does not
+    if endpoint := settings.get("s3.endpoint") or aws.s3_endpoint():
         scheme, _, host = endpoint.rpartition("://")
         options |= {"endpoint_override": host, "scheme": scheme or "https"}
     options["force_virtual_addressing"] = False
