@@ -178,8 +178,9 @@ bench-dbt: setup engine-dbt ## dbt tests told by evidence against dbt-duckdb and
 	@PYTHONPATH=tests $(BIN)/python -m bench.dbt $(or $(TABLES),20) $(or $(ROWS),100000) $(or $(ROUNDS),3)
 
 .PHONY: bench-metrics
-bench-metrics: setup ## CPU seconds of a dense job watched against unwatched, in pairs, into docs/evidence
+bench-metrics: setup ## CPU seconds of a dense job and of notebooks, watched against unwatched, in turn, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.metrics
+	@PYTHONPATH=tests $(BIN)/python -m bench.metrics_runs
 
 .workbench/dlt/.packages: locks/dlt.lock | .venv/.packages
 	@echo "bench-pulls: installing dlt in .workbench/dlt"

@@ -12,8 +12,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,7 +20,7 @@ import lakes
 import pyarrow as pa
 
 from bench import evidence
-from bench.spent import Clock
+from bench.spent import Clock, measured
 from workbench import dbt
 
 GROWN = 3
@@ -93,24 +91,6 @@ def tests(table):
 
 def _test(name, **arguments):
     return {name: {"arguments": arguments}}
-
-
-def measured(clock, run):
-    """Return CPU and wall seconds of what runs processes, looked at from time to time: a JVM may end unseen."""
-    over, before, begin = threading.Event(), clock(), time.perf_counter()
-
-    def looks():
-        while not over.wait(0.5):
-            clock()
-
-    looking = threading.Thread(target=looks)
-    looking.start()
-    try:
-        run()
-    finally:
-        over.set()
-        looking.join()
-    return round(clock() - before, 2), round(time.perf_counter() - begin, 2)
 
 
 class Project:

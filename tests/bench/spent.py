@@ -8,6 +8,7 @@ for counts until it was last looked at, which is before and behind each test and
 import contextlib
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -51,6 +52,24 @@ class Clock:
         grown = sum(total for total, _ in self.tree.values()) - sum(total for total, _ in before.values())
         self.seconds += max(0.0, grown + max(0.0, gone - absorbed))
         return self.seconds
+
+
+def measured(clock, run):
+    """Return CPU and wall seconds of what runs processes, looked at from time to time: a JVM may end unseen."""
+    over, before, begin = threading.Event(), clock(), time.perf_counter()
+
+    def looks():
+        while not over.wait(0.5):
+            clock()
+
+    looking = threading.Thread(target=looks)
+    looking.start()
+    try:
+        run()
+    finally:
+        over.set()
+        looking.join()
+    return round(clock() - before, 2), round(time.perf_counter() - begin, 2)
 
 
 class Spent:
