@@ -23,7 +23,12 @@ GOAL_OF_PYSAIL = 4
 ENVIRONMENT = """
 description: the benchmark of quality
 catalog: {type: embedded, folder: scratch}
-spark: {master: "local[2]", shuffle_partitions: 2, lifetime: long}
+spark:
+  master: "local[2]"
+  shuffle_partitions: 2
+  lifetime: long
+  # as Iceberg writes them; what Spark writes else PySail reads as times without a zone
+  conf: {spark.sql.parquet.outputTimestampType: TIMESTAMP_MICROS}
 """
 
 # rule, and the query that a person would write for it: true when it holds; three of them do not

@@ -1,8 +1,9 @@
 """Rules that one scan answers: counts, statistics, and what is asked of each value of a column."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
@@ -247,8 +248,9 @@ def freshness(frame: Frame, rule: Rule) -> Bound:
         raise ArgumentError(
             f'DataFreshness needs a column of dates or timestamps; "{column_name}" is {dtype.simpleString()}'
         )
-    age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast(T.TimestampType()))
-    fits = F.coalesce(holds(rule.required, age, T.LongType()), F.lit(False))
+    moments = since(rule.required, frame.moment())
+    exact = column if isinstance(dtype, T.TimestampType) else column.cast(T.TimestampType())
+    fits = F.coalesce(holds(moments, F.unix_micros(exact), T.LongType()), F.lit(False))
     key = (rule.type, "satisfied", column_name, rule.where, rule.condition)
     needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
 
@@ -259,6 +261,19 @@ def freshness(frame: Frame, rule: Rule) -> Bound:
         return Judged(passed, None if passed else percent(fresh, rows), metrics)
 
     return Bound(needs, over_rows(rule.where, judge), row=frame.within(rule.where, fits))
+
+
+def since(condition: Condition, moment: int) -> Condition:
+    """Return a condition on ages at a moment as one on moments: the younger, the later.
+
+    Nothing is subtracted from the values then: that could overflow, and takes PySail longer than all the rest.
+    """
+    turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+    operands = tuple(None if age is None else moment - cast(int, age) for age in condition.operands)
+    if condition.operator.endswith("between"):
+        operands = operands[::-1]
+    operator = turned.get(condition.operator, condition.operator)
+    return replace(condition, operator=operator, operands=operands)
 
 
 def percent(part: int, whole: int) -> str:

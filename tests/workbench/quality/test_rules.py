@@ -6,6 +6,8 @@ from decimal import Decimal
 import pytest
 
 from workbench import quality
+from workbench.quality import columns
+from workbench.quality.rules import Condition
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 
@@ -478,3 +480,21 @@ def test_rules_that_say_nothing_of_rows_are_skipped(spark, people):
     verdict = result.verdict()
     assert (verdict.passed, verdict.quarantined) == (False, None)  # it failed, and no row is to blame
     assert (result.good.count(), result.quarantined.count()) == (4, 0)
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "!=", "between", "not between", "in", "not in"])
+def test_a_condition_on_ages_is_one_on_moments(operator):
+    """Both are asked of ages around the bounds by plain Python."""
+    ways = {
+        "<": lambda value, values: value < values[0], "<=": lambda value, values: value <= values[0],
+        ">": lambda value, values: value > values[0], ">=": lambda value, values: value >= values[0],
+        "=": lambda value, values: value in values, "in": lambda value, values: value in values,
+        "!=": lambda value, values: value not in values, "not in": lambda value, values: value not in values,
+        "between": lambda value, values: values[0] < value < values[1],
+        "not between": lambda value, values: value <= values[0] or value >= values[1],
+    }  # fmt: skip
+    now, operands = 1_000, (10, 20) if "between" in operator or operator.endswith("in") else (10,)
+    moments = columns.since(Condition("duration", operator, operands), now)
+    for age in range(-2, 25):
+        expected = ways[operator](age, operands)
+        assert ways[moments.operator](now - age, moments.operands) == expected, age
