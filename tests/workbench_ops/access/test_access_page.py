@@ -337,6 +337,23 @@ def test_questions_that_are_too_deep_too_many_or_no_questions(address, query, me
     assert re.search(message, answer.json()["errors"][0]["message"], re.I), answer.text
 
 
+@pytest.mark.parametrize(
+    ("query", "variables", "message"),
+    [
+        ("{ ...zz }", {}, "this question cannot be read"),
+        ("", {}, "this question cannot be read"),
+        ("fragment a on Query { __typename }", {}, "this question cannot be read|never used"),
+        ("{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }", {}, "Cannot spread fragment 'a' within"),
+        ("query ($first: Int!) { tables { rows(first: $first) { total } } }", {"first": 1.5}, "non-integer value: 1.5"),
+    ],
+)  # fmt: skip
+def test_a_question_that_is_none_is_told_so_and_not_that_tables_are_closed(address, query, variables, message):
+    answer = ask(logged_in(address, "ann"), query, **variables)
+    told = [error["message"] for error in answer.json()["errors"]]
+    assert any(re.search(message, text) for text in told), told
+    assert not any(text.startswith(("'", "tables cannot be opened")) for text in told)
+
+
 def test_deep_fragments_are_refused(address):
     fragments = "fragment a on Table { rows { rows { ...b } } } fragment b on Row { cells { text } }"
     client = logged_in(address, "ann")

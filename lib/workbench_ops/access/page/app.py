@@ -1,7 +1,9 @@
 """Routes of the page: the form, the cookie, the pages, GraphQL. No script is sent, and none would run."""
 
+import functools
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from workbench import access
-from workbench._base.errors import WorkbenchError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench_ops.access.page import rows, schema, users
 from workbench_ops.access.page.cursors import Cursors
 from workbench_ops.access.page.schema import Asker, sentence
@@ -43,21 +45,24 @@ _templates = Environment(
 log = logging.getLogger("workbench.access")
 
 
-def build(shared: Shared, *, secure: bool = False) -> FastAPI:
+def build(shared: Shared, *, behind: str | None = None) -> FastAPI:
     """Return the application.
 
     Args:
         shared: what is shared, and with whom.
-        secure: whether the browser sends the cookie by HTTPS alone: behind a proxy that ends TLS.
+        behind: address of the page in browsers, https://…, where a proxy ends TLS before it: forms must come from
+            there, and browsers send the cookie by HTTPS alone. None where they reach the page itself.
 
     Raises:
+        ArgumentError: it is not such an address.
         Closed: the file of users cannot be read.
     """
+    hosts = ["127.0.0.1", "localhost", *([] if behind is None else [_host(behind)])]
     shared.people()
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
-    app.middleware("http")(_guarded)
-    page = _Page(shared, secure)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts)
+    app.middleware("http")(functools.partial(_guarded, behind))
+    page = _Page(shared, secure=behind is not None)
     app.add_api_route("/", page.start, methods=["GET"], response_class=HTMLResponse)
     app.add_api_route("/log-in", page.log_in, methods=["POST"])
     app.add_api_route("/log-out", page.log_out, methods=["POST"])
@@ -67,16 +72,27 @@ def build(shared: Shared, *, secure: bool = False) -> FastAPI:
     return app
 
 
-async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+def _host(address: str) -> str:
+    """Return the host of an address that browsers have; refuse one that they would write otherwise."""
+    parts = re.fullmatch(r"https://([a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[0-9]{1,5})?", address)
+    if parts is None or parts[3] == ":443":
+        raise ArgumentError(
+            f"the address of the page in browsers is one as https://shared.example.org, in small letters, "
+            f"without a path and without the port 443; found {address!r}"
+        )
+    return parts[1]
+
+
+async def _guarded(
+    behind: str | None, request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
     """Refuse what is too large or comes from another page, and send with every answer what a browser may do."""
     length = request.headers.get("content-length", "0")
     origin = request.headers.get("origin")
+    ours = behind or f"{request.url.scheme}://{request.headers.get('host')}"
     if not length.isdecimal() or int(length) > LARGEST_BODY or "transfer-encoding" in request.headers:
         response: Response = HTMLResponse(_shown("refused.html.j2", reason="this is more than may be sent"), 413)
-    elif request.method == "POST" and origin not in (
-        None,
-        f"{request.url.scheme}://{request.headers.get('host')}",
-    ):
+    elif request.method == "POST" and origin not in (None, ours):
         response = HTMLResponse(_shown("refused.html.j2", reason=STALE), 403)
     else:
         try:
@@ -99,14 +115,15 @@ def _shown(template: str, **values: Any) -> str:
 class _Page:
     """The routes, with what they share: sessions, wrong tries, places in tables."""
 
-    def __init__(self, shared: Shared, secure: bool) -> None:
+    def __init__(self, shared: Shared, *, secure: bool) -> None:
         self.shared, self.secure = shared, secure
+        self.cookie = f"__Host-{COOKIE}" if secure else COOKIE  # which no other host of the domain can set
         self.sessions, self.tries, self.cursors = Sessions(), Tries(), Cursors()
         self.nobody = users.hashed("")  # tried for an unknown name, which so takes as long as a wrong password
 
     def _asker(self, request: Request) -> Asker | None:
         """Return who asks; a user who is gone or has another password since the log-in is nobody."""
-        token = request.cookies.get(COOKIE)
+        token = request.cookies.get(self.cookie)
         session = self.sessions.find(token)
         if session is None or session.user is None:
             return None
@@ -124,7 +141,7 @@ class _Page:
         return response
 
     def _remember(self, response: Response, token: str) -> None:
-        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=self.secure, path="/")
+        response.set_cookie(self.cookie, token, httponly=True, samesite="strict", secure=self.secure, path="/")
 
     def start(self, request: Request) -> Response:
         """Show the form, or the tables that a reader may open."""
@@ -145,7 +162,7 @@ class _Page:
         csrf: Annotated[str, Form()] = "",
     ) -> Response:
         """Log in: a new session in place of the one that had the form."""
-        token = request.cookies.get(COOKIE)
+        token = request.cookies.get(self.cookie)
         session = self.sessions.find(token)
         if session is None or not same(csrf, session.csrf):
             return self._form(request, said=STALE, status=403)
@@ -168,13 +185,13 @@ class _Page:
 
     def log_out(self, request: Request, csrf: Annotated[str, Form()] = "") -> Response:
         """Log out: the session ends at the server."""
-        token = request.cookies.get(COOKIE)
+        token = request.cookies.get(self.cookie)
         session = self.sessions.find(token)
         if session is not None and not same(csrf, session.csrf):
             return HTMLResponse(_shown("refused.html.j2", reason=STALE), 403)
         self.sessions.end(token)
         response = RedirectResponse("/", 303)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=self.secure)
+        response.delete_cookie(self.cookie, path="/", httponly=True, samesite="strict", secure=self.secure)
         return response
 
     def table(
@@ -231,16 +248,7 @@ class _Page:
         variables = question.get("variables")
         if not isinstance(variables, dict | None):
             return _errors("variables must be names and values", 400)
-        result = await run_in_threadpool(
-            schema.SCHEMA.execute_sync,
-            question["query"],
-            variable_values=variables,
-            context_value={"asker": asker},
-        )
-        content: dict[str, Any] = {"data": result.data}
-        if result.errors:
-            content["errors"] = [error.formatted for error in result.errors]
-        return _json(content)
+        return _json(await run_in_threadpool(schema.answer, question["query"], variables, asker))
 
 
 def _errors(reason: str, status: int) -> Response:

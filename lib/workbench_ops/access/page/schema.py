@@ -10,13 +10,14 @@ from typing import Any
 import strawberry
 from graphql import GraphQLError
 from pyiceberg.table import Table as IcebergTable
+from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import (
     DisableIntrospection,
-    MaskErrors,
     MaxAliasesLimiter,
     MaxTokensLimiter,
     QueryDepthLimiter,
 )
+from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import Info
 
 from workbench import access
@@ -28,6 +29,7 @@ from workbench_ops.access.page.users import User
 
 DEEPEST, MOST_ALIASES, MOST_TOKENS = 6, 5, 500
 MOST_SPREADS = 10  # `...`: each fragment that spreads the next one twice doubles the work of measuring the depth
+UNREAD = "this question cannot be read; is it one of the page's GraphQL, and is every fragment in it?"
 CLOSED = "tables cannot be opened at the moment; ask their owner"
 log = logging.getLogger("workbench.access")
 
@@ -236,16 +238,6 @@ class _Schema(strawberry.Schema):
         """Leave errors to `sentence`, which logs what may be logged of them."""
 
 
-class _Sentences(MaskErrors):
-    """Errors as sentences: of GraphQL itself as they are, of ours what `sentence` says."""
-
-    def __init__(self) -> None:
-        super().__init__(should_mask_error=lambda error: error.original_error is not None)
-
-    def anonymise_error(self, error: GraphQLError) -> GraphQLError:
-        return GraphQLError(sentence(error.original_error), nodes=error.nodes, path=error.path)
-
-
 SCHEMA = _Schema(
     Query,
     extensions=[
@@ -253,6 +245,37 @@ SCHEMA = _Schema(
         lambda: MaxAliasesLimiter(max_alias_count=MOST_ALIASES),
         lambda: MaxTokensLimiter(max_token_count=MOST_TOKENS),
         DisableIntrospection,
-        _Sentences,
     ],
 )
+
+
+def answer(question: str, variables: dict[str, Any] | None, asker: Asker) -> dict[str, Any]:
+    """Answer a question in GraphQL.
+
+    Args:
+        question: its text.
+        variables: of the question.
+        asker: who asks.
+
+    Returns:
+        `data`, and `errors` where there are some, as JSON has them.
+    """
+    try:
+        result = SCHEMA.execute_sync(question, variable_values=variables, context_value={"asker": asker})
+    except (MissingQueryError, CannotGetOperationTypeError):  # it asks nothing, or holds fragments alone
+        return {"data": None, "errors": [{"message": UNREAD}]}
+    content: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        content["errors"] = [_told(error).formatted for error in result.errors]
+    return content
+
+
+def _told(error: GraphQLError) -> GraphQLError:
+    """Return an error as a reader is told it: of GraphQL itself as it is, of ours what `sentence` says."""
+    cause = error.original_error
+    if cause is None or isinstance(cause, GraphQLError):  # the latter where a value does not fit its type
+        return error
+    if error.path is None:  # while the question was judged: nothing has been read yet
+        log.warning("a question was not read: %s", owned(cause))
+        return GraphQLError(UNREAD, nodes=error.nodes)
+    return GraphQLError(sentence(cause), nodes=error.nodes, path=error.path)

@@ -17,40 +17,40 @@ LOOPBACK = "127.0.0.1"
 START_SECONDS = 30
 
 
-def run(shared: Shared, *, port: int, secure: bool = False) -> None:
+def run(shared: Shared, *, port: int, behind: str | None = None) -> None:
     """Serve the page until the process is ended.
 
     Args:
         shared: what is shared, and with whom.
         port: TCP port on 127.0.0.1.
-        secure: as of `app.build`.
+        behind: as of `app.build`.
 
     Raises:
-        ArgumentError: somebody listens on the port.
+        ArgumentError: somebody listens on the port; as of `app.build`.
         Closed: the file of users cannot be read.
     """
     with _listening(port) as listener:
-        _server(shared, secure).run(sockets=[listener])
+        _server(shared, behind).run(sockets=[listener])
 
 
 @contextmanager
-def serve(shared: Shared, *, port: int = 0, secure: bool = False) -> Iterator[str]:
+def serve(shared: Shared, *, port: int = 0, behind: str | None = None) -> Iterator[str]:
     """Serve the page beside the caller, for as long as the block lasts.
 
     Args:
         shared: what is shared, and with whom.
         port: TCP port on 127.0.0.1; 0 for a free one.
-        secure: as of `app.build`.
+        behind: as of `app.build`.
 
     Yields:
         The page's address.
 
     Raises:
-        ArgumentError: somebody listens on the port.
+        ArgumentError: somebody listens on the port; as of `app.build`.
         Closed: the file of users cannot be read.
     """
     with _listening(port) as listener:
-        server = _server(shared, secure)
+        server = _server(shared, behind)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -73,9 +73,9 @@ def _listening(port: int) -> socket.socket:
     return listener
 
 
-def _server(shared: Shared, secure: bool) -> uvicorn.Server:
+def _server(shared: Shared, behind: str | None) -> uvicorn.Server:
     options = uvicorn.Config(
-        build(shared, secure=secure), access_log=False, server_header=False, log_level=logging.WARNING, ws="none",
+        build(shared, behind=behind), access_log=False, server_header=False, log_level=logging.WARNING, ws="none",
         proxy_headers=False, timeout_graceful_shutdown=5,
     )  # fmt: skip
     return uvicorn.Server(options)

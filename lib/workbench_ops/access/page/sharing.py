@@ -9,7 +9,6 @@ from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 from pyiceberg.table import Table
 
 from workbench import access
-from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.access.policies import granted
 from workbench_ops.access import current
@@ -79,7 +78,7 @@ class Shared:
         if name not in self.names(principal):
             raise nothing_of(name, principal)
         try:
-            return self.catalog().load_table(identifiers.parts(name))
+            return self.catalog().load_table(self._read().key(name))
         except (NoSuchTableError, NoSuchNamespaceError):
             raise nothing_of(name, principal) from None
 

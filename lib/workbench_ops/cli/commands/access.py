@@ -149,9 +149,11 @@ def access_serve(
     ],
     port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port on 127.0.0.1")] = 8765,
     behind_https: Annotated[
-        bool,
-        typer.Option("--behind-https", help="a proxy on this machine ends TLS: the cookie is sent by HTTPS alone"),
-    ] = False,
+        str | None,
+        typer.Option(
+            help="address of the page in browsers, https://…, where a proxy on this machine ends TLS before it"
+        ),
+    ] = None,
     environment: Environment = "lake",
 ) -> None:
     """Serve a page and its GraphQL to people who hold no keys, until ended; only on this machine."""
@@ -164,7 +166,7 @@ def access_serve(
         logging.getLogger(noisy).setLevel(logging.WARNING)
     shared = _shared(policy, users, environment)
     say(f"serving http://127.0.0.1:{port}; whoever can read the files of the tables reads all: see docs/access.md")
-    serving.run(shared, port=port, secure=behind_https)
+    serving.run(shared, port=port, behind=behind_https)
 
 
 Key = Annotated[str, typer.Option(help="file of the key that signs tokens, of mode 600")]
