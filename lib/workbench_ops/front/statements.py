@@ -23,6 +23,7 @@ from workbench_ops.front.refusals import Refused
 Table = Callable[[tuple[str, ...]], str]  # parts of a table's name to the text of its governed subquery
 
 MOST_CHARACTERS = 200_000
+MOST_TABLES = 1000  # each is looked for among the queries of WITH
 NONE: Mapping[str, str] = MappingProxyType({})
 # kinds of node that are let through; all of them are written by sqlglot as Spark reads them
 _NODES = """
@@ -222,9 +223,7 @@ class _Writing:
             if self._generated(again) != text:
                 raise Refused("this SQL cannot be written anew without a change; write it more plainly")
         except (_sqlglot().errors.SqlglotError, RecursionError):
-            raise Refused(
-                "this SQL is nested too deeply, or cannot be written anew; write it more plainly"
-            ) from None
+            raise Refused("this SQL is nested too deeply, or cannot be written anew: write it plainly") from None
         text = re.sub(r"'s([0-9]+)'", lambda mark: self.texts[int(mark[1])], text)
         text = re.sub(rf"`?q_{self.mark}_([0-9]+)`?", lambda mark: self.names[int(mark[1])], text)
         text = re.sub(rf":p_{self.mark}_([0-9]+)\b", lambda mark: literals[int(mark[1])], text)
@@ -253,13 +252,14 @@ class _Writing:
 
     def _generated(self, tree: Any) -> str:
         _write_units(tree)
-        text: str = tree.sql(dialect=_dialect(), comments=False, identify=True, normalize_functions=False)
-        return text
+        return str(tree.sql(dialect=_dialect(), comments=False, identify=True, normalize_functions=False))
 
     def _rename_ctes(self, tree: Any) -> None:
         """Give the queries of each WITH names that no table has, where they are made and where they are read."""
         exp = _sqlglot().exp
         tables = list(tree.find_all(exp.Table))
+        if (count := len(tables) + len(list(tree.find_all(exp.CTE)))) > MOST_TABLES:
+            raise Refused(f"a query names at most {MOST_TABLES:,} tables and queries of WITH, found {count:,}")
         readers = [(node, cte) for node in tables if (cte := _cte_of(node, self.spelled)) is not None]
         names = {id(cte): f"c_{secrets.token_hex(16)}" for cte in tree.find_all(exp.CTE)}
         for node, cte in readers:

@@ -255,6 +255,25 @@ def test_rows_of_a_clients_own_end_where_they_end():
             rewritten(relation)
 
 
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+@pytest.mark.parametrize(
+    "values", [pa.array(["x" * 100_000] * 9), pa.array(["x" * 100_000] * 9).dictionary_encode()]
+)
+def test_rows_of_a_clients_own_are_not_unpacked(compression, values, monkeypatch):
+    """A few of them would fill the front's memory."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, pa.schema([("x", values.type)]), options=options) as writer:
+        for _ in range(2):
+            writer.write_batch(pa.record_batch([values], names=["x"]))
+    packed, read = sink.getvalue().to_pybytes(), pa.ipc.open_stream
+    monkeypatch.setattr(pa.ipc, "open_stream", lambda data: pytest.fail("it was unpacked"))
+    with pytest.raises(Refused, match="are compressed; send them as they are"):
+        own_rows.anew(packed)
+    monkeypatch.setattr(pa.ipc, "open_stream", read)
+    assert own_rows.anew(stream(values)) == stream(values)
+
+
 UDT = '{"type":"udt","class":"java.lang.Object","pyClass":null,"sqlType":"string"}'
 
 

@@ -107,6 +107,7 @@ def test_a_query_made_anew(text, new):
         ("select @@x", "cannot be read|in SQL is refused"),
         ("select" + " (" * 5000 + "1" + ")" * 5000, "cannot be read|nested too deeply"),
         ("select " + "x" * 300_000, "at most 200,000 characters"),
+        ("with " + ", ".join(f"t{n} as (select 1)" for n in range(1001)) + " select 1", "at most 1,000 tables"),
     ],
 )  # fmt: skip
 def test_what_is_refused(text, sentence):
