@@ -159,6 +159,15 @@ def key(table: str, catalog: str | None) -> Parts:
     return parts[1:] if len(parts) > 2 and parts[0] == catalog else parts
 
 
+def named(parts: Parts, catalog: str | None) -> str:
+    """Return the name of a table as people write it, of which `key` makes the same parts again.
+
+    A namespace that is named as the catalog would be taken for it: then the catalog stands in front.
+    """
+    taken = len(parts) > 2 and parts[0] == catalog
+    return identifiers.spelled((parts[0], *parts) if taken else parts)
+
+
 def covers(grant: Grant, label: str, tags: Mapping[str, str]) -> bool:
     """Say whether a grant covers a column of a table that it may be of.
 

@@ -25,6 +25,7 @@ from workbench.access.policies import (
     TablePolicy,
     TableSection,
     key,
+    named,
 )  # fmt: skip
 
 
@@ -101,7 +102,7 @@ def _linked(file: PolicyFile, origin: str) -> Policy:
             known_tags(column.tags or {}, values, f"the column {label} of {name}")
         _ids_differ(name, table)
         tables[parts] = TablePolicy(
-            identifiers.spelled(parts), table.uuid, table.columns,
+            named(parts, file.catalog), table.uuid, table.columns,
             {label: inherited | table.tags | (column.tags or {}) for label, column in table.columns.items()},
         )  # fmt: skip
     linked = {

@@ -8,8 +8,9 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Judged
 from workbench.access import conditions
-from workbench.access.conditions import ALWAYS, Dialect
+from workbench.access.conditions import ALWAYS, Condition, Dialect
 from workbench.access.deciding import HIDDEN, DecidedColumn, Decision
+from workbench.access.policies import key
 
 
 @checked
@@ -110,6 +111,17 @@ def visible_row(decision: Decision, dialect: Dialect) -> str:
     return f"coalesce({condition}, FALSE)" if alone else f"({condition}) AND coalesce({condition}, FALSE)"
 
 
+def is_handed_on(condition: Condition) -> bool:
+    """Return whether Spark hands all of a condition to Iceberg, and so asks it in the order in which it stands.
+
+    What it does not, a LIKE and what is of floats (`nanvl`), it asks behind all conditions that it does, whosever.
+    """
+    return not any(
+        predicate.operator == "LIKE" or predicate.kind == "double"
+        for predicate in conditions.predicates(condition)
+    )
+
+
 def cell(column: DecidedColumn, dialect: Dialect) -> str:
     """Return a column's visible cells as an expression: NULL where one is hidden."""
     name = conditions.named(column.name, dialect)
@@ -139,5 +151,5 @@ def _text(text: str, dialect: Dialect) -> str:
 
 
 def _quoted(decision: Decision, dialect: Dialect) -> str:
-    parts = (*([decision.catalog] if decision.catalog else []), *identifiers.parts(decision.table))
+    parts = (*([decision.catalog] if decision.catalog else []), *key(decision.table, decision.catalog))
     return identifiers.joined(parts) if dialect == "spark" else ".".join(map(duck.quoted, parts))

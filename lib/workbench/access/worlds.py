@@ -13,12 +13,14 @@ from workbench.access.policies import Policy
 from workbench.access.typing import ArrowTable
 
 READER = "reader"
-Kind = Literal["cells", "rows", "patterns"]
+Kind = Literal["cells", "rows", "patterns", "cell_patterns"]
 _COLUMNS = ("id", "name", "state", "amount", "address")
 _VISIBLE = [(1, "Ann", "UK", 10), (2, "Bo", "UK", 20), (5, None, "UK", None)]
+# state is visible to a reader of cells, so that it is the same in both
+_CELLS = [(3, "Zed", "FR", 900), (4, None, "NO", None)], [(3, "7", "FR", 901), (4, "Al", "NO", -5)]
 _HIDDEN: Mapping[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
-    # state is visible to a reader of cells, so that it is the same in both
-    "cells": ([(3, "Zed", "FR", 900), (4, None, "NO", None)], [(3, "7", "FR", 901), (4, "Al", "NO", -5)]),
+    "cells": _CELLS,
+    "cell_patterns": _CELLS,
     "rows": ([(3, "Zed", "FR", 900)], [(0, "7", "NO", 901), (4, "Al", "DE", -5), (6, "Zed", "DE", None)]),
     "patterns": ([(3, "Zed", "FR", 900)], []),
 }
@@ -31,7 +33,8 @@ def rows(kind: Kind) -> tuple[ArrowTable, ArrowTable]:
     Args:
         kind: `cells`, where a reader may see `name` and `amount` of rows with state UK, never `address`, and all
             of `id` and `state`; `rows`, where a reader may see rows with state UK only, without `address`;
-            `patterns`, the same, and names by a LIKE too, which Spark asks last; the second world hides no row.
+            `patterns`, the same, and names by a LIKE too, which Spark asks last; the second world hides no row;
+            `cell_patterns`, as `cells` by a LIKE, so that Spark could ask the reader's condition of a cell first.
 
     Returns:
         Two pyarrow.Table of id and amount (long), name, state and address (string).
@@ -62,10 +65,11 @@ def policy(kind: Kind, tables: Mapping[str, Mapping[str, int]]) -> Policy:
     """
     grants, filters = [], {}
     for number, table in enumerate(tables):
-        filters[f"uk{number}"] = {"table": table, "where": "state = 'UK'"}
+        where = "state LIKE 'U_'" if kind == "cell_patterns" else "state = 'UK'"
+        filters[f"uk{number}"] = {"table": table, "where": where}
         grant = {"to": READER, "by": "owner", "table": table}
         grants.append(grant | {"all_but": ["address"], "filter": f"uk{number}"})
-        if kind == "cells":
+        if kind in ("cells", "cell_patterns"):
             grants.append(grant | {"columns": ["id", "state"]})
         if kind == "patterns":
             filters[f"like{number}"] = {"table": table, "where": "state LIKE 'U_'"}

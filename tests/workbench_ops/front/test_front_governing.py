@@ -1,7 +1,9 @@
 """Governed subqueries by a policy of `workbench.access`, and when a client's conditions are kept from hidden rows."""
 
+import dataclasses
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pyspark.sql.connect.functions as F
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
@@ -10,6 +12,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.access import worlds
+from workbench.access.reading import judged
 from workbench_ops import front
 from workbench_ops.front import plans, statements
 from workbench_ops.front.refusals import Refused
@@ -47,6 +50,48 @@ def test_a_table_that_is_not_shared_is_not_loaded(catalog, monkeypatch):
     with pytest.raises(ArgumentError, match="there is no table lake.w.t that other may read"):
         governed("other", "lake.w.t")
     assert not loaded
+
+
+def test_a_namespace_that_is_named_as_the_catalog_is_another_one(catalog):
+    """`lake.lake.w.t` is not `lake.w.t`, though the policy may write the one as `lake.w.t`."""
+    policy = dataclasses.replace(policy_of(catalog), catalog="lake")
+    catalog.create_namespace(("lake", "w"))
+    catalog.create_table(("lake", "w", "t"), worlds.rows("rows")[0].schema)
+    governed = front.by_policy(lambda: policy, catalog, name="lake")
+    assert "FROM `lake`.`w`.`t` WHERE" in governed("reader", "lake.w.t")
+    with pytest.raises(ArgumentError, match=r"there is no table lake\.lake\.w\.t that reader may read"):
+        governed("reader", "lake.lake.w.t")
+    values = {
+        "catalog": "lake", "principals": {"reader": {}}, "administrators": ["owner"],
+        "tables": {name: {"columns": {"id": {"id": 1, "tags": {}}}} for name in ("w.t", "lake.lake.w.t")},
+        "grants": [{"to": "reader", "by": "owner", "table": name} for name in ("w.t", "lake.lake.w.t")],
+    }  # fmt: skip
+    policy = judged(values, "test")
+    assert [policy.key(declared.name) for declared in policy.tables.values()] == [("w", "t"), ("lake", "w", "t")]
+    assert "FROM `lake`.`lake`.`w`.`t`" in governed("reader", "lake.lake.w.t")
+    assert "FROM `lake`.`w`.`t`" in governed("reader", "lake.w.t")
+
+
+@pytest.mark.parametrize(
+    ("where", "bare"),
+    [("state = 'UK'", {"day", "time", "moment"}), ("state LIKE 'U_'", {"moment"}),
+     ("state = 'UK' AND NOT weight > 3", {"moment"})],
+)  # fmt: skip
+def test_a_date_is_left_to_the_policy_where_the_policy_is_asked_first(catalog, where, bare):
+    """Compared with a time, a date behind the year 294,247 fails, and would tell that a hidden row has it."""
+    kinds = {
+        "state": pa.string(), "weight": pa.float64(), "day": pa.date32(), "time": pa.timestamp("us"),
+        "moment": pa.timestamp("us", "UTC"), "word": pa.string(),
+    }  # fmt: skip
+    made = catalog.create_table("w.moments", pa.schema(list(kinds.items())))
+    columns = {field.name: {"id": field.field_id, "tags": {}} for field in made.schema().fields}
+    values = {
+        "principals": {"reader": {}}, "administrators": ["owner"], "tables": {"w.moments": {"columns": columns}},
+        "filters": {"some": {"table": "w.moments", "where": where}},
+        "grants": [{"to": "reader", "by": "owner", "table": "w.moments", "filter": "some"}],
+    }  # fmt: skip
+    text = front.by_policy(lambda: judged(values, "test"), catalog, name="lake")("reader", "lake.w.moments")
+    assert {name for name in kinds if f" `{name}` AS `{name}`" in text} == bare
 
 
 def test_what_changes_in_the_table_changes_the_subquery(catalog):
