@@ -30,6 +30,7 @@ help: ## list the commands
 lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*.in
 	@$(COMPILE) locks/build.in -o locks/build.lock
 	@$(COMPILE) locks/java.in -o locks/java.lock
+	@$(COMPILE) locks/trino.in -o locks/trino.lock
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka maps,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
@@ -92,6 +93,10 @@ chromium:
 .PHONY: spark35
 spark35: .venv/.packages
 	@$(BIN)/workbench engines install spark35 >/dev/null
+
+.PHONY: engine-trino
+engine-trino: .venv/.packages
+	@$(BIN)/workbench engines install trino >/dev/null
 
 .PHONY: engine-dbt
 engine-dbt: .venv/.packages

@@ -127,6 +127,8 @@ def test_the_wheel_stands_alone(tmp_path):
         "engines/spark35.yml",
         "engines/spark35.lock",
         "engines/dbt.lock",
+        "engines/trino.lock",
+        "engines/archives.toml",
         "engines/build.lock",
         "prices/s3.toml",
     }

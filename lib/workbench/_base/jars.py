@@ -1,4 +1,8 @@
-"""Jars by coordinate and checksum, in a cache that all clones share."""
+"""Jars by coordinate and checksum, in a cache that all clones share; other files of the kind, too.
+
+A coordinate is `group:artifact:release`, as build tools have it, with the ending as a fourth part where the file
+is not a jar: `io.trino:trino-iceberg:476:zip`.
+"""
 
 import hashlib
 import os
@@ -10,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -42,8 +47,12 @@ def named(*names: str) -> dict[str, str]:
 
 def file(coordinate: str) -> Path:
     """Return where the jar of a coordinate lies in the cache, whether it is there or not."""
-    group, artifact, release = coordinate.split(":")
-    return files.cache() / "jars" / f"{group}_{artifact}-{release}.jar"
+    group, artifact, release, *_ = coordinate.split(":")
+    return files.cache() / "jars" / f"{group}_{artifact}-{release}.{_ending(coordinate)}"
+
+
+def _ending(coordinate: str) -> str:
+    return next(iter(coordinate.split(":")[3:]), "jar")
 
 
 def path(name: str) -> Path:
@@ -89,13 +98,16 @@ def for_environment(names: Iterable[str], environment: str = "local") -> list[Pa
     return require(named(*names), fetch_by=f"workbench doctor --fix --environment {environment}")
 
 
-def fetch(table: Mapping[str, str]) -> list[Path]:
+def fetch(
+    table: Mapping[str, str], *, watch: Callable[[Path], AbstractContextManager[object]] | None = None
+) -> list[Path]:
     """Fetch what is missing or corrupt, with the Ivy that PySpark ships, and compare each one's SHA-256.
 
     Mirrors and proxies are those of the user's own Ivy settings (`~/.ivy2/ivysettings.xml`) and Java options.
 
     Args:
         table: coordinate to SHA-256.
+        watch: called with the folder into which they come; its context is open as long as they do.
 
     Returns:
         list of their paths.
@@ -105,19 +117,21 @@ def fetch(table: Mapping[str, str]) -> list[Path]:
     """
     needed = {coordinate: table[coordinate] for coordinate in problems(table)}
     if needed:
-        _fetch(needed)
+        _fetch(needed, watch or nullcontext)
     return [file(coordinate) for coordinate in table]
 
 
-def _fetch(table: Mapping[str, str]) -> None:
+def _fetch(table: Mapping[str, str], watch: Callable[[Path], AbstractContextManager[object]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "ivy.xml").write_text(_module(table), encoding="utf-8")
         command = [str(java.find()), *_trust(Path(folder)), "-jar", str(_ivy()), "-cache", f"{folder}/ivy"]
         own = Path.home() / ".ivy2" / "ivysettings.xml"
         command += ["-settings", str(own)] if own.is_file() else []
-        command += ["-ivy", f"{folder}/ivy.xml", "-confs", "default", "-types", "jar", "bundle"]
+        types = dict.fromkeys(["jar", "bundle", *map(_ending, table)])
+        command += ["-ivy", f"{folder}/ivy.xml", "-confs", "default", "-types", *types]
         command += ["-retrieve", f"{folder}/[organisation]_[artifact]-[revision].[ext]"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        with watch(Path(folder)):
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
         for coordinate, expected in table.items():
             got = Path(folder) / file(coordinate).name
             if not got.is_file():
@@ -161,8 +175,12 @@ def _module(table: Iterable[str]) -> str:
     """Return an Ivy module that needs these jars and nothing that they need."""
     lines = []
     for coordinate in table:
-        org, name, rev = (quoteattr(part) for part in coordinate.split(":"))
-        lines.append(f'<dependency org={org} name={name} rev={rev} conf="default" transitive="false"/>')
+        org, name, rev = (quoteattr(part) for part in coordinate.split(":")[:3])
+        ending = quoteattr(_ending(coordinate))
+        # an artifact is named only where it is not the jar: what is a bundle by its POM is found as one
+        artifact = "" if ending == '"jar"' else f"<artifact name={name} type={ending} ext={ending}/>"
+        needed = f'<dependency org={org} name={name} rev={rev} conf="default" transitive="false">'
+        lines.append(f"{needed}{artifact}</dependency>")
     configurations = '<configurations><conf name="default"/></configurations>'
     info, needs = '<info organisation="workbench" module="jars"/>', "".join(lines)
     return f'<ivy-module version="2.0">{info}{configurations}<dependencies>{needs}</dependencies></ivy-module>'

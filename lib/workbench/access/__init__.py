@@ -22,10 +22,11 @@ frames      frame; schema of a table that Spark has
 binding     bind: field ids into the file
 export/     Lake Formation's calls, Trino's rules
 vending     keys: of the storage, for who sees every cell of a table (places: where its files lie, and what else)
+trino       Trino's own questions, and it as a route of leaks
 leaking     leaks: two worlds tell what a route lets through (worlds: their rows and policy; probes: the questions)
 """
 
-from workbench.access import export, worlds
+from workbench.access import export, trino, worlds
 from workbench.access.arrows import arrow
 from workbench.access.binding import Binding, bind
 from workbench.access.conditions import ALWAYS, NEVER, described
@@ -41,5 +42,6 @@ from workbench.access.vending import Keys, NoKeys, keys, sts_client
 __all__ = [
     "ALWAYS", "HIDDEN", "NEVER", "PROBES", "Binding", "DecidedColumn", "Decision", "Keys", "Leak", "NoKeys",
     "NothingVisible", "Policy", "Probe", "Proof", "Route", "arrow", "bind", "by_frame", "by_statement", "decide",
-    "described", "export", "frame", "keys", "leaks", "matrix", "read", "schema", "sql", "sts_client", "worlds",
+    "described", "export", "frame", "keys", "leaks", "matrix", "read", "schema", "sql", "sts_client", "trino",
+    "worlds",
 ]  # fmt: skip

@@ -1,31 +1,38 @@
-"""What a profile needs, fetched: an environment of its own from a lock file with hashes, its jars, its kernel."""
+"""What a profile needs, fetched: an environment of its own from a lock file, its jars, its server, its kernel."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import workbench
 from workbench._base import files, jars, java
 from workbench._base.errors import ArgumentError
-from workbench.engines import profiles
+from workbench.engines import archives, profiles
+
+PLUGIN = {"trino": "plugin/iceberg"}  # family to the folder of its server that has the profile's jars, too
 
 
-def install(engine: profiles.Engine) -> None:
+def install(engine: profiles.Engine, *, say: Callable[[str], object] = print) -> None:
     """Install what a profile needs to run; what is there and right stays.
 
     Args:
         engine: Engine.
+        say: called with each line of progress; large archives have some.
 
     Raises:
-        ValueError: a package, a build or a jar cannot be had, or the packages belong into our own environment.
+        ValueError: a package, a build, a jar or an archive cannot be had, the disk has too little room, or the
+            packages belong into our own environment.
     """
     if engine.own_environment and not profiles.installed(engine):
         _make(engine)
     jars.fetch(jars.named(*profiles.jars_of(engine)))
+    if engine.archives:
+        place, plugin = profiles.folder(engine), PLUGIN[engine.family]
+        archives.install(place, engine.archives, engine.jars, plugin=plugin, say=say)
     if engine.kernel:
         _kernel(engine)
     if wrong := profiles.lacks(engine):

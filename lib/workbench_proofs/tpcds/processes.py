@@ -98,6 +98,8 @@ def opened(
         ValueError: the engine cannot run here or cannot read the lake, or the tables hold other data.
         ChildProcessError, TimeoutError: it did not start; its last words are in the message.
     """
+    if engine.archives:
+        raise ArgumentError(f"engine {engine.name} is a server for readers of a policy, which no benchmark asks")
     if wrong := engines.lacks(engine):
         raise ArgumentError(f"engine {engine.name} cannot run here: {wrong}")
     folder = folder_of(catalog)

@@ -12,7 +12,7 @@ from typing import Any
 from workbench._base import children, java, secrets
 from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports, processes
+from workbench_standins import ports, processes, properties
 from workbench_standins.ports import HOST
 
 STARTS = 5
@@ -53,7 +53,7 @@ def start(folder: Path, conf: Mapping[str, str], given: int) -> tuple[Process, i
         raise ArgumentError(f"port {given} of {HOST} cannot be had")
     resolved = {key: str(secrets.resolve(value)) for key, value in conf.items()}
     token = randomness.token_urlsafe(32)
-    private(folder / "token", token)
+    properties.private(folder / "token", token)
     for _ in range(STARTS):
         port = ports.choose(("server",), {"server": given})["server"]
         configure(folder, resolved, port, token)
@@ -74,30 +74,8 @@ def configure(folder: Path, conf: Mapping[str, str], port: int, token: str) -> N
         "spark.connect.grpc.binding.port": str(port),
         "spark.connect.authenticate.token": token,
     }
-    lines = (f"{_escaped(key)}={_escaped(value)}\n" for key, value in {**conf, **ours}.items())
-    private(folder / "server.properties", "".join(lines))
-    private(folder / "log4j2.properties", LOGGING)
-
-
-def private(path: Path, text: str) -> None:
-    """Write a file that nobody else could read at any moment."""
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _escaped(text: str) -> str:
-    """Return a key or a value as java.util.Properties reads it back."""
-    escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    for sign in "=:#! ":
-        escaped = escaped.replace(sign, f"\\{sign}")
-    return "".join(sign if ord(sign) < 127 else _unicode(sign) for sign in escaped)
-
-
-def _unicode(sign: str) -> str:
-    """Return a character as the escapes of its UTF-16 units."""
-    units = sign.encode("utf-16-be").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    properties.private(folder / "server.properties", properties.text({**conf, **ours}))
+    properties.private(folder / "log4j2.properties", LOGGING)
 
 
 def _launch(folder: Path, conf: Mapping[str, str]) -> Process:

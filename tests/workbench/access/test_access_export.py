@@ -136,17 +136,26 @@ def test_the_rules_of_trino(tmp_path, tables):
     assert json.loads(json.dumps(rules)) == rules
     place = {"catalog": "lake\\-1", "schema": "people", "table": "users", "privileges": ["SELECT"]}
     uk = "\"state\" = 'united kingdom'"
+    beside = [{"name": name, "allow": False} for name in ("$path", "$partition", "$file_modified_time")]
     by_user = {rule.get("user"): rule for rule in rules["tables"] if rule.get("table") == "users"}
     assert by_user == {
         "user1": place | {"user": "user1", "columns": [
             {"name": "name", "mask": f'CASE WHEN {uk} THEN "name" END'},
-            {"name": "surname", "mask": f'CASE WHEN {uk} THEN "surname" END'}, {"name": "address", "allow": False}]},
+            {"name": "surname", "mask": f'CASE WHEN {uk} THEN "surname" END'}, {"name": "address", "allow": False}, *beside]},
         "user2": place | {"user": "user2", "columns": []},
     }  # fmt: skip
     assert rules["tables"][-1] == {"privileges": []} and len(rules["tables"]) == 5
     assert rules["catalogs"][-1] == {"catalog": ".*", "allow": "none"}
     hidden = [rule for rule in rules["tables"] if rule.get("user") == "analyst"]
-    assert [column["name"] for rule in hidden for column in rule["columns"]] == ["c_first_name", "c_last_name"]
+    assert [column["name"] for rule in hidden for column in rule["columns"]][:2] == ["c_first_name", "c_last_name"]
+    assert [column["name"] for rule in hidden for column in rule["columns"]][2:] == [
+        column["name"] for column in beside
+    ]
+    readers = "analyst|engineer|user1|user2"
+    assert (
+        rules["queries"] == [{"user": readers, "allow": ["execute"]}] and rules["catalogs"][0]["user"] == readers
+    )
+    assert rules["system_session_properties"] == rules["catalog_session_properties"] == [{"allow": False}]
 
 
 def test_rows_that_are_hidden_are_filtered_in_trino(tmp_path, tables):

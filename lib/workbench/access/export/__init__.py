@@ -4,6 +4,6 @@ Both go by names and not by field ids: export again after a column was renamed o
 """
 
 from workbench.access.export.lake_formation import Call, lake_formation
-from workbench.access.export.trino import trino
+from workbench.access.export.trino import TOLD, trino
 
-__all__ = ["Call", "lake_formation", "trino"]
+__all__ = ["TOLD", "Call", "lake_formation", "trino"]

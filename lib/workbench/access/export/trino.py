@@ -1,8 +1,8 @@
-"""A policy as Trino's file of access control rules.
+"""A policy as Trino's file of access control rules, for Trino 476.
 
 Three things that Trino cannot say: a column that is added later is visible until the rules are exported again; a
-hidden cell is NULL without a list of hidden names; SHOW STATS, EXPLAIN and the count of processed rows tell of
-hidden rows. Source: Trino's documentation, "File-based access control".
+hidden cell is NULL without a list of hidden names; what a query read is told to whoever sent it (`TOLD`). Source:
+Trino's documentation, "File-based access control"; what leaks was tried (`workbench.access.trino`).
 """
 
 import re
@@ -18,6 +18,17 @@ from workbench.access.conditions import ALWAYS, NEVER
 from workbench.access.deciding import Decision
 from workbench.access.policies import Policy
 from workbench.access.typing import IcebergTable
+
+# columns that Iceberg's connector adds to a table: a partition's values, and paths, whose folders have them
+BESIDE = ("$path", "$partition", "$file_modified_time")
+# what rules cannot close: for whoever puts them into force
+TOLD = (
+    "a column that is added later is visible in Trino until this is exported again",
+    "set iceberg.table-statistics-enabled=false for the catalog: else SHOW STATS and EXPLAIN tell what is hidden",
+    "set hide-inaccessible-columns=true in config.properties: else a SELECT * of who sees some columns is refused",
+    "who may send statements is told how many rows and bytes they read, hidden ones among them: by EXPLAIN "
+    "ANALYZE, and by the client's own figures; no rule of Trino's closes that",
+)
 
 
 @checked
@@ -54,18 +65,20 @@ def trino(policy: Policy, tables: Judged[Mapping[str, IcebergTable]], *, catalog
             if decision.row != NEVER:
                 place = {"catalog": _exactly(catalog), "schema": _exactly(parts[0]), "table": _exactly(parts[1])}
                 rules.append({"user": _exactly(principal)} | place | _shown(decision))
-    everybody = "|".join(map(_exactly, policy.principals))
-    readers = (
-        [{"user": everybody, "catalog": _exactly(catalog), "allow": "read-only"}] if policy.principals else []
-    )
+    everybody = {"user": "|".join(map(_exactly, policy.principals))}
+    readers: list[Any] = [everybody | {"catalog": _exactly(catalog), "allow": "read-only"}]
+    askers: list[Any] = [everybody | {"allow": ["execute"]}]
+    none_may: list[Any] = [{"allow": False}]
     nothing: list[Any] = []
     return {
-        "catalogs": [*readers, {"catalog": ".*", "allow": "none"}],
-        "queries": [{"allow": ["execute"]}],
+        "catalogs": [*(readers if policy.principals else []), {"catalog": ".*", "allow": "none"}],
+        "queries": askers if policy.principals else [],
         "schemas": [{"owner": False}],
         "tables": [*rules, {"privileges": nothing}],
         "functions": nothing, "procedures": nothing, "impersonation": nothing, "system_information": nothing,
         "authorization": nothing,
+        # statistics and the reading of files can be turned on and off by them
+        "system_session_properties": none_may, "catalog_session_properties": none_may,
     }  # fmt: skip
 
 
@@ -81,6 +94,8 @@ def _shown(decision: Decision) -> dict[str, Any]:
             columns.append({"name": column.name, "allow": False})
         elif column.condition != ALWAYS:
             columns.append({"name": column.name, "mask": statements.cell(column, "trino")})
+    if columns or decision.row != ALWAYS:
+        columns += [{"name": name, "allow": False} for name in BESIDE]
     rule: dict[str, Any] = {"privileges": ["SELECT"], "columns": columns}
     if decision.row != ALWAYS:
         rule["filter"] = conditions.rendered(decision.row, "trino")

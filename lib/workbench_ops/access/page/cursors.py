@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from workbench._base import signing
 from workbench._base.errors import ArgumentError
-from workbench_ops import signing
 
 SECONDS = 15 * 60  # that a reader may take for a page; afterwards the table is read as it is then
 

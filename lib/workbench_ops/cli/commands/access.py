@@ -113,7 +113,8 @@ def access_export(
         if (name := catalog or judged.catalog) is None:
             raise ArgumentError("--catalog is missing, Trino's name of the catalog; the policy has none either")
         document = export.trino(judged, tables, catalog=name)
-        say("a column that is added later is visible in Trino until this is exported again")
+        for sentence in export.TOLD:
+            say(sentence)
     print(json.dumps(document, indent=1, ensure_ascii=False))
 
 

@@ -1,13 +1,14 @@
-"""`workbench engines`: the engines that a benchmark compares or that notebooks run on, and their installation."""
+"""`workbench engines`: what a benchmark compares, notebooks run on or readers ask, and its installation."""
 
 from typing import Annotated
 
 import typer
 
 from workbench_ops.cli.printing import columns
+from workbench_ops.saying import say
 
 engines = typer.Typer(
-    help="Engines for the TPC-DS derived benchmark and for notebooks.", invoke_without_command=True
+    help="Engines for the TPC-DS derived benchmark, for notebooks and for readers.", invoke_without_command=True
 )
 
 
@@ -30,10 +31,10 @@ def listed(context: typer.Context) -> None:
 
 @engines.command("install")
 def install(name: Annotated[str, typer.Argument(help="name of a profile in params/engines")]) -> None:
-    """Install an engine: its own Python environment from a lock file with hashes, and its jars."""
+    """Install an engine: its own Python environment from a lock file with hashes, its jars and its server."""
     from workbench.engines import installing, profiles
 
     engine = profiles.engine(name)
-    installing.install(engine)
+    installing.install(engine, say=say)
     where = f" in {profiles.folder(engine)}" if engine.own_environment else ""
     print(f"{name} can run: {engine.description}{where}")
