@@ -54,7 +54,13 @@ def packed(path, content):
 
 
 def installed(folder, said=None):
-    archives.install(folder, ("server", "more"), ("own.jar",), plugin="plugin/more", say=[].append if said is None else said.append)
+    archives.install(
+        folder,
+        ("server", "more"),
+        ("own.jar",),
+        plugin="plugin/more",
+        say=[].append if said is None else said.append,
+    )
     server = folder / "server"
     return sorted(str(path.relative_to(server)) for path in server.rglob("*") if path.is_file())
 
