@@ -64,10 +64,16 @@ class Server:
         Args:
             user: who, as the rules name it.
             seconds: how long it is valid, at most 15 minutes.
+
+        Raises:
+            ValueError: the folder is not one of a server, or cannot be read.
         """
         now = int(time.time())
         claims = {"sub": user, "aud": node.AUDIENCE, "iat": now, "exp": now + int(seconds)}
-        key = base64.b64decode((self.folder / node.KEY).read_text(encoding="ascii"))
+        try:
+            key = base64.b64decode((self.folder / node.KEY).read_text(encoding="ascii"))
+        except OSError as error:
+            raise ArgumentError(f"{self.folder} is not the folder of a Trino server: {error.strerror}") from None
         return signing.token(key, claims)
 
     def connect(self, user: str, **options: Any) -> Any:

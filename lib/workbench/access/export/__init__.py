@@ -4,6 +4,6 @@ Both go by names and not by field ids: export again after a column was renamed o
 """
 
 from workbench.access.export.lake_formation import Call, lake_formation
-from workbench.access.export.trino import TOLD, trino
+from workbench.access.export.trino import CLOSED, TOLD, trino
 
-__all__ = ["TOLD", "Call", "lake_formation", "trino"]
+__all__ = ["CLOSED", "TOLD", "Call", "lake_formation", "trino"]

@@ -65,14 +65,20 @@ def trino(policy: Policy, tables: Judged[Mapping[str, IcebergTable]], *, catalog
             if decision.row != NEVER:
                 place = {"catalog": _exactly(catalog), "schema": _exactly(parts[0]), "table": _exactly(parts[1])}
                 rules.append({"user": _exactly(principal)} | place | _shown(decision))
+    if not policy.principals:
+        return _file([], [], rules)
     everybody = {"user": "|".join(map(_exactly, policy.principals))}
-    readers: list[Any] = [everybody | {"catalog": _exactly(catalog), "allow": "read-only"}]
-    askers: list[Any] = [everybody | {"allow": ["execute"]}]
+    readers = [everybody | {"catalog": _exactly(catalog), "allow": "read-only"}]
+    return _file(readers, [everybody | {"allow": ["execute"]}], rules)
+
+
+def _file(readers: list[Any], askers: list[Any], rules: list[Any]) -> dict[str, Any]:
+    """Return a whole file of rules: all else is denied by a section each, as Trino allows what none names."""
     none_may: list[Any] = [{"allow": False}]
     nothing: list[Any] = []
     return {
-        "catalogs": [*(readers if policy.principals else []), {"catalog": ".*", "allow": "none"}],
-        "queries": askers if policy.principals else [],
+        "catalogs": [*readers, {"catalog": ".*", "allow": "none"}],
+        "queries": askers,
         "schemas": [{"owner": False}],
         "tables": [*rules, {"privileges": nothing}],
         "functions": nothing, "procedures": nothing, "impersonation": nothing, "system_information": nothing,
@@ -80,6 +86,9 @@ def trino(policy: Policy, tables: Judged[Mapping[str, IcebergTable]], *, catalog
         # statistics and the reading of files can be turned on and off by them
         "system_session_properties": none_may, "catalog_session_properties": none_may,
     }  # fmt: skip
+
+
+CLOSED = _file([], [], [])  # nobody is shown anything
 
 
 def _exactly(text: str) -> str:

@@ -197,6 +197,46 @@ def access_serve_front(
         ended.wait()
 
 
+@access.command("serve-trino")
+def access_serve_trino(
+    policy: File,
+    folder: Annotated[
+        str, typer.Option(help="folder of the server's files, made when missing; who reads it can issue tokens")
+    ],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: a free one")] = 8443,
+    environment: Environment = "lake",
+) -> None:
+    """Serve tables to clients of Trino of people who hold no keys, until ended; only on this machine."""
+    import logging
+
+    from workbench.access import export
+    from workbench_ops.access import engine
+    from workbench_standins import by_hand
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("pyiceberg").setLevel(logging.WARNING)
+    principals = _read(policy).principals
+    sharing = engine.share(policy, environment=environment, folder=folder, port=port)
+    with by_hand.interrupted() as ended, sharing as server:
+        say(f"Trino on https://127.0.0.1:{server.port}; its certificate is {server.certificate}")
+        say(f"reader  workbench access trino-token {next(iter(principals), 'NAME')} --folder {folder}")
+        for sentence in export.TOLD[-1:]:
+            say(sentence)
+        say("whoever can read the files of the tables reads all: see docs/access.md; Ctrl-C ends it")
+        ended.wait()
+
+
+@access.command("trino-token")
+def access_trino_token(
+    principal: Annotated[str, typer.Argument(metavar="PRINCIPAL", help="the reader, as the policy names it")],
+    folder: Annotated[str, typer.Option(help="folder of the server's files")],
+) -> None:
+    """Print a token of 15 minutes for a reader of the Trino that serves from a folder: a secret."""
+    from workbench_standins import trino
+
+    print(trino.Server(0, Path(folder)).token(principal))
+
+
 @access.command("token")
 def access_token(
     principal: Annotated[str, typer.Argument(metavar="PRINCIPAL", help="the reader, as the policy names it")],
