@@ -19,7 +19,7 @@ from workbench_standins.ports import HOST
 from workbench_standins.trino import certificate
 
 STARTS = 5
-PATIENCE_SECONDS = 300
+PATIENCE_SECONDS = 600  # 15 where the machine has nothing else to do
 LOG = "server.log"
 TAKEN = ("Address already in use", "BindException")
 MAIN = "io.trino.server.TrinoServer"
@@ -77,11 +77,12 @@ def start(folder: Path, wanted: Mapping[str, Any]) -> tuple[Process, int]:
         ready = partial(_answers, folder, chosen["https"], environment)
         if processes.answer([process], ready, patience_seconds=PATIENCE_SECONDS, poll_seconds=0.5):
             return process, chosen["https"]
+        late = f"it was not ready in {PATIENCE_SECONDS} seconds" if process.poll() is None else ""
         children.end(process, haste=True, patience_seconds=PATIENCE_SECONDS)
-        why = _why(folder / LOG)
+        why = "; ".join(filter(None, [late, _why(folder / LOG)]))
         if given or not any(word in (folder / LOG).read_text(errors="replace") for word in TAKEN):
             break
-    raise ProcessError(f"the Trino server did not start: {why or 'it was not ready in time'}")
+    raise ProcessError(f"the Trino server did not start: {why or 'it ended without a word'}")
 
 
 def _why(log: Path) -> str:
