@@ -72,6 +72,7 @@ def leaks(
 
     Raises:
         ArgumentError: two of the tables are the same, or no probe is answered by a route: then nothing is proved.
+        ConnectionError: a route raises it: nobody was there to answer, which is not a refusal and proves nothing.
     """
     if len({first, second, twin}) < 3:
         raise ArgumentError(f"first, second and twin are three tables, found {first}, {second} and {twin}")
@@ -99,6 +100,8 @@ def _answer(route: Route, probe: Probe, table: str) -> tuple[bool, str]:
     """Return whether a route refuses a probe, and what the reader gets, as a text without the table's own name."""
     try:
         refused, answer = False, _plain(route(probe, table))
+    except ConnectionError:
+        raise
     except Exception as error:  # of whatever engine: a refusal is an answer, which may tell something too
         refused, answer = True, f"{type(error).__name__}: {error}"
     own = identifiers.parts(table)[-1]

@@ -135,7 +135,12 @@ def counted(connect: Callable[[], Any], *, catalog: str) -> Route:
 
 
 def _asked(cursor: Any, probe: Probe, table: str, catalog: str) -> list[Any]:
-    """Send a probe's statement and return its rows; what is refused says so without ids that differ."""
+    """Send a probe's statement and return its rows; what is refused says so without ids that differ.
+
+    Raises:
+        ArgumentError: the server refuses it.
+        ConnectionError: no server answered, or it had too little time or memory to: that proves nothing.
+    """
     parts = identifiers.parts(table)
     places = {"{table}": table, "{schema}": parts[0], "{name}": parts[-1], "{catalog}": catalog}
     statement = probe.statement
@@ -144,8 +149,11 @@ def _asked(cursor: Any, probe: Probe, table: str, catalog: str) -> list[Any]:
     try:
         cursor.execute(statement)
         return cursor.fetchall()
-    except Exception as error:  # of the server's or the client's own: their texts name the query
-        raise ArgumentError(_steady(getattr(error, "message", None) or str(error))) from None
+    except Exception as error:  # the client's, which is imported by whoever connects
+        kind = getattr(error, "error_type", None)  # only what the server says has one
+        if kind is None or kind == "INSUFFICIENT_RESOURCES":
+            raise ConnectionError(f"Trino gave no answer to {probe.name}: {type(error).__name__}") from error
+        raise ArgumentError(_steady(str(getattr(error, "message", "")))) from None
 
 
 def _steady(value: Any) -> Any:

@@ -106,6 +106,54 @@ def test_a_route_that_answers_nothing_and_tables_that_are_one_are_refused():
         access.leaks({}, **NAMES | {"second": NAMES["first"]})
 
 
+def test_a_server_that_is_gone_proves_nothing():
+    """Answers that fail alike in both worlds would look like a clean route."""
+
+    def gone(probe, table):
+        if probe.name == "count of rows":
+            raise ConnectionError("nobody answers")
+        return table
+
+    with pytest.raises(ConnectionError, match="nobody answers"):
+        access.leaks({"gone": gone}, **NAMES)
+
+
+def refusing(error):
+    """A cursor whose server refuses, or is not there."""
+
+    class Cursor:
+        def execute(self, statement):
+            raise error
+
+    return Cursor()
+
+
+@pytest.mark.parametrize(
+    ("kind", "raised"),
+    [("USER_ERROR", ValueError), (None, ConnectionError), ("INSUFFICIENT_RESOURCES", ConnectionError)],
+)
+def test_only_what_trino_itself_says_is_a_refusal(kind, raised):
+    error = RuntimeError("x")
+    if kind:
+        error.error_type, error.message = (
+            kind,
+            "query 20261130_000000_00001_abcde at 5.3ms of n.t$data@123456789012",
+        )
+    with pytest.raises(raised) as caught:
+        access.trino._asked(refusing(error), access.trino.PROBES[0], "n.t", "lake")
+    if raised is ValueError:
+        assert str(caught.value) == "query QUERY at TIME of n.t$data@SNAPSHOT"
+
+
+def test_questions_of_trino_are_of_one_table_each():
+    names = [probe.name for probe in (*access.PROBES, *access.trino.PROBES)]
+    assert len(names) == len(set(names)) == 133
+    for probe in access.trino.PROBES:
+        assert any(mark in probe.statement for mark in ("{table}", "{name}", "{catalog}")), probe.name
+    known = {name for kind in KINDS for name in access.trino.KNOWN[kind]}
+    assert known <= set(names) and all(access.trino.KNOWN[kind] for kind in KINDS)
+
+
 def tables_of_spark(spark, namespace, kind):
     """Names of both worlds and the twin, written to tables of Spark, and the decision of each."""
     first, second = worlds.rows(kind)
