@@ -25,6 +25,8 @@ TAKEN = ("Address already in use", "BindException")
 MAIN = "io.trino.server.TrinoServer"
 AUDIENCE = "workbench-trino"
 KEY, CERTIFICATE, RULES = "etc/jwt.key", "etc/certificate.pem", "etc/rules.json"
+# by which the server finds itself: on a machine that is busy the 10 seconds that it gives itself are too few
+PATIENT, TIMEOUTS = ("discovery", "node-manager"), ("connect", "request", "idle")
 OPTIONS = [
     "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ReservedCodeCacheSize=256m", "-XX:+ExitOnOutOfMemoryError",
     "-XX:+EnableDynamicAgentLoading", "-Djdk.attach.allowAttachSelf=true", 
@@ -143,6 +145,7 @@ def _config(folder: Path, server: Path, chosen: Mapping[str, int], environment: 
         "http-server.authentication.jwt.required-audience": AUDIENCE,
         "web-ui.enabled": "false",
         "hide-inaccessible-columns": "true",
+        **{f"{name}.http-client.{which}-timeout": "1m" for name in PATIENT for which in TIMEOUTS},
         "query.max-execution-time": "5m",
         "query.min-expire-age": "1s",
         "query.max-history": "20",
