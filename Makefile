@@ -54,6 +54,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(BIN)/workbench doctor --fix --environment formats >/dev/null || $(BIN)/workbench doctor --environment formats
 	@$(BIN)/python -c "from workbench._base import jars; jars.fetch(jars.named('aws-sso', 'iceberg-glue60', 'aws-glue60'))"  # aws-glue's
 	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg-glue60', 'aws-glue60', 'aws-sso'))"
+	@$(BIN)/python -c "from workbench._base import jars; jars.fetch(jars.named('hdrhistogram'))"  # loads of collectors
 	@$(BIN)/workbench local kafka --fetch >/dev/null
 	@touch $@
 
@@ -186,6 +187,17 @@ bench-dbt: setup engine-dbt ## dbt tests told by evidence against dbt-duckdb and
 bench-metrics: setup ## CPU seconds of a dense job and of notebooks, watched against unwatched, in turn, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.metrics
 	@PYTHONPATH=tests $(BIN)/python -m bench.metrics_runs
+
+# a Java whose Z is generational, whatever Java the sessions have
+.workbench/java21/.packages: locks/java.lock | .venv/.packages
+	@echo "bench-collectors: installing a Java 21 in .workbench/java21"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/java21/venv
+	@VIRTUAL_ENV=$(CURDIR)/.workbench/java21/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/java.lock
+	@touch $@
+
+.PHONY: bench-collectors
+bench-collectors: setup .workbench/java21/.packages ## garbage collectors under HBase and a Spark job, into docs/evidence; PART=enough, small or spark, ROUNDS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.collectors $(PART) $(or $(ROUNDS),3)
 
 .workbench/dlt/.packages: locks/dlt.lock | .venv/.packages
 	@echo "bench-pulls: installing dlt in .workbench/dlt"

@@ -130,6 +130,39 @@ def fetch_kafka(say: Say = _print) -> None:
     say(f"{len(node.fetch())} jars of the Kafka broker are there")
 
 
+def hbase(folder: str | None = None, *, heap_mib: int = 512, say: Say = _print) -> None:
+    """Serve HBase until SIGINT, SIGTERM or SIGHUP.
+
+    Args:
+        folder: where the data stay; None makes a temporary one.
+        heap_mib: of its JVM.
+        say: called with each line that describes the server.
+
+    Raises:
+        ValueError: an argument is invalid, the folder cannot be had, a jar is missing.
+        ChildProcessError: it did not start.
+    """
+    from workbench_standins import hbase as servers
+
+    options = [f"-Xmx{heap_mib}m", *servers.DEFAULTS[1:]]
+    with interrupted() as ended, servers.serve(folder, options=options) as server:
+        say(f"HBase, standalone, its ZooKeeper on {server.zookeeper}")
+        say(f"client   hbase-site.xml for its class path is in {server.folder / 'conf'}")
+        say(f"Ctrl-C ends it; {_stays(server.folder, stays=folder is not None)}")
+        ended.wait()
+
+
+def fetch_hbase(say: Say = _print) -> None:
+    """Fetch HBase's jars into the user's cache.
+
+    Raises:
+        ValueError: a jar cannot be downloaded.
+    """
+    from workbench_standins.hbase import node
+
+    say(f"{len(node.fetch())} jars of HBase are there")
+
+
 def cluster(
     *,
     port: int = 7077,

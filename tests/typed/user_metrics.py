@@ -33,5 +33,14 @@ def compared() -> None:
     met = collectors.load(print, rate=100, seconds=1)
     assert_type(met.response_seconds["p99"], float)
     collectors.compare({"G1": collectors.read("gc.log")}, {"G1": met})
+    job = collectors.run(["python", "job.py"], "G1", folder="logs", heap_bytes=1 << 30)
+    assert_type(job.cpu_seconds, float)
+    trials = collectors.rounds(lambda name: job, ["G1"], rounds=3)
+    assert_type(trials, list[collectors.Trial])
+    collectors.medians(trials)
+    assert_type(collectors.available("java"), list[str])
+    assert_type(collectors.command("Mine.java", rate=100, seconds=1), list[str])
+    collectors.run("python job.py", "G1", folder="logs")  # wrong: call-arg
+    collectors.rounds(["G1"], print)  # wrong: arg-type
     collectors.options("ZGC", "gc.log", java=21)  # wrong: arg-type
     collectors.load(print, rate="100", seconds=1)  # wrong: arg-type

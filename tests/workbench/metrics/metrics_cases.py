@@ -4,6 +4,7 @@ import functools
 import gzip
 import json
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,10 +62,17 @@ def ended(happenings):
 
 @functools.cache
 def collection(name):
+    with log_file(name) as path:
+        return collectors.read(path)
+
+
+@contextmanager
+def log_file(name):
+    """Yield the path of a collector's log."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(gc_log(name))
         file.flush()
-        return collectors.read(file.name)
+        yield file.name
 
 
 def gc_log(name):

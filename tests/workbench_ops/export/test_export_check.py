@@ -373,7 +373,9 @@ def test_functions_of_ours_that_start_processes_are_named():
     }  # fmt: skip
     assert found == {
         "workbench/_base/children.py", "workbench/_base/jars.py", "workbench/_base/java.py",
-        "workbench/dbt/replaying.py", "workbench/quality/dqdl/generate.py", "workbench_proofs/conflicts/racing.py", "workbench_proofs/kills.py",
+        "workbench/dbt/replaying.py", "workbench/metrics/collectors/measuring.py", "workbench/metrics/collectors/options.py",
+        "workbench/metrics/collectors/running.py", "workbench/quality/dqdl/generate.py", "workbench_proofs/collectors/__init__.py",
+        "workbench_proofs/conflicts/racing.py", "workbench_proofs/kills.py",
         "workbench_proofs/lambdas/functions.py", "workbench_proofs/lambdas/processes.py", "workbench_proofs/tpcds/child.py",
         "workbench_proofs/tpcds/processes.py", "workbench_proofs/tpch.py", "workbench_proofs/warehouse.py",
     }  # fmt: skip

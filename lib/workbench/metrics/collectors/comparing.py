@@ -9,6 +9,10 @@ from workbench._base.errors import ArgumentError
 from workbench._base.typing import PandasFrame
 from workbench.metrics.collectors.latency import Load
 from workbench.metrics.collectors.results import Collection
+from workbench.metrics.collectors.running import Trial
+
+_TAKEN = ("seconds", "cpu_seconds", "peak_memory_bytes", "canary_seconds")
+_WORDS = ("variant", "collector", "out_of_memory")
 
 
 @checked
@@ -57,6 +61,54 @@ def compare(
             row["cpu_seconds"] = cpu_seconds.get(name, math.nan)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+@checked
+def medians(trials: Sequence[Trial]) -> PandasFrame:
+    """Compare trials by the median of their rounds; those that died are rows, too.
+
+    Args:
+        trials: of `rounds`, or others; those of one variant are repeats of each other.
+
+    Returns:
+        pandas DataFrame, a row a variant, in the order in which they come first: variant, rounds, died (rounds in
+        which it died), death (why, the first time; None where it never did), collector, out_of_memory (in any
+        round), then as `compare` has them the medians of its figures over all rounds, with seconds, cpu_seconds,
+        peak_memory_bytes and canary_seconds (the longest of all rounds). A figure that no round has is NaN.
+
+    Raises:
+        ValueError: there is no trial, answers differ, or loads of one rate stand beside loads of another.
+    """
+    import pandas as pd
+
+    if not trials:
+        raise ArgumentError("trials has none: expected one or more")
+    answers = {trial.answer: trial.variant for trial in trials if trial.answer is not None}
+    if len(answers) > 1:
+        words = "; ".join(f"{variant} says {answer}" for answer, variant in list(answers.items())[:3])
+        raise ArgumentError(f"the answers differ, so that their figures compare nothing: {words}")
+    if len({trial.load.rate for trial in trials if trial.load}) > 1:
+        raise ArgumentError("the loads have different rates: their latencies cannot be compared")
+    rows = []
+    for variant in dict.fromkeys(trial.variant for trial in trials):
+        repeats = [trial for trial in trials if trial.variant == variant]
+        frame = pd.DataFrame([_of_trial(trial) for trial in repeats])
+        deaths = [trial.death for trial in repeats if trial.death is not None]
+        row: dict[str, Any] = {"variant": variant, "rounds": len(repeats), "died": len(deaths)}
+        row |= {"death": next(iter(deaths), None), "collector": repeats[0].collection.collector}
+        row["out_of_memory"] = any(trial.out_of_memory for trial in repeats)
+        row |= frame.median().to_dict()
+        rows.append(row | {"canary_seconds": frame["canary_seconds"].max()})
+    return pd.DataFrame(rows)
+
+
+def _of_trial(trial: Trial) -> dict[str, float]:
+    """Return the figures of a trial."""
+    row = _of_log(trial.collection)
+    if trial.load:
+        row |= _of_load(trial.load)
+    row |= {name: getattr(trial, name) for name in _TAKEN}
+    return {name: float(value) for name, value in row.items() if name not in _WORDS}
 
 
 def _of_log(collection: Collection) -> dict[str, Any]:

@@ -163,9 +163,22 @@ def _microseconds(seconds: float) -> int:
 
 
 def _percentiles(values: Any) -> dict[str, float]:
-    count = values.get_total_count()
-    if not count:
+    found = {str(p): values.get_value_at_percentile(p) for p in PERCENTILES}
+    return kept(values.get_total_count(), found | {"max": values.get_max_value()})
+
+
+def kept(requests: int, microseconds: Mapping[str, float]) -> dict[str, float]:
+    """Return percentiles in seconds, without those that so few requests cannot have.
+
+    Args:
+        requests: how many were answered.
+        microseconds: {a percentile of PERCENTILES or `max`: microseconds}.
+
+    Returns:
+        {`p50` … or `max`: seconds}.
+    """
+    if not requests:
         return {}
-    kept = [p for p in PERCENTILES if count * (100 - p) >= 99.999]  # at least one value lies above it
-    figures = {f"p{p:g}": values.get_value_at_percentile(p) / 1e6 for p in kept}
-    return figures | {"max": values.get_max_value() / 1e6}
+    # at least one value lies above a percentile
+    figures = {f"p{p:g}": microseconds[str(p)] / 1e6 for p in PERCENTILES if requests * (100 - p) >= 99.999}
+    return figures | {"max": microseconds["max"] / 1e6}

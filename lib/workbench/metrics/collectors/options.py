@@ -1,8 +1,11 @@
 """JVM options of a garbage collector and of its log."""
 
+import subprocess
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
+from workbench._base import java as javas
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -53,3 +56,40 @@ def options(
         size = heap_bytes >> 20
         flags += [f"-Xms{size}m", f"-Xmx{size}m", "-XX:+AlwaysPreTouch"]
     return [*flags, f"-Xlog:gc*=info,safepoint=info:file={path}:uptime,level,tags:filecount=0"]
+
+
+@checked
+def available(java_program: str | Path) -> list[str]:
+    """Return the names of the collectors that a JVM has, by asking it; a trimmed one may lack some.
+
+    Args:
+        java_program: path of `java`.
+
+    Raises:
+        ValueError: it does not run.
+    """
+    program = str(java_program)
+    if not _starts(program):
+        raise ArgumentError(f"java_program {program} must be a `java` that runs, and it does not")
+    return [name for name in get_args(Name) if _starts(program, *_FLAGS[name])]
+
+
+def require(collector: Name, java_program: str | Path) -> None:
+    """Require that a JVM has a collector.
+
+    Raises:
+        ValueError: it does not, or does not run; the message has those that it has.
+    """
+    if not _starts(str(java_program), *_FLAGS[collector]):
+        has = ", ".join(available(java_program))
+        release = javas.version(java_program)
+        raise ArgumentError(f"{java_program} ({release}) does not have the collector {collector}; it has {has}")
+
+
+@cache
+def _starts(program: str, *flags: str) -> bool:
+    try:
+        run = subprocess.run([program, *flags, "-version"], capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return run.returncode == 0

@@ -7,7 +7,9 @@ those of HotSpot's share/gc: `Pause …` with a duration at its end, `Allocation
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Annotated
 
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.metrics.collectors.results import Collection
@@ -30,11 +32,12 @@ _DEGENERATED = "Pause Degenerated GC"
 
 
 @checked
-def read(path: str | Path) -> Collection:
+def read(path: str | Path, *, since_seconds: Annotated[float, Ge(0)] = 0.0) -> Collection:
     """Read a collector's log, also of a JVM that was killed.
 
     Args:
         path: the file that `options` named.
+        since_seconds: after the JVM's start; pauses, waits and stops that ended before are left out.
 
     Returns:
         Collection.
@@ -48,7 +51,7 @@ def read(path: str | Path) -> Collection:
     except OSError as error:
         raise ArgumentError(f"{path} cannot be read: {error.strerror or error}") from None
     *lines, rest = text.split("\n")
-    log = _Log()
+    log = _Log(since_seconds)
     known = 0
     for line in lines:
         if parts := _LINE.match(line):
@@ -67,9 +70,9 @@ def read(path: str | Path) -> Collection:
 class _Log:
     """What the lines said until now."""
 
-    def __init__(self) -> None:
+    def __init__(self, since_seconds: float) -> None:
+        self.since = self.seconds = since_seconds
         self.collector: str | None = None
-        self.seconds = 0.0
         self.pauses: list[float] = []
         self.kinds: Counter[str] = Counter()
         self.stalls: list[float] = []
@@ -83,19 +86,21 @@ class _Log:
         if _MEMORY.match(message):
             self.memory = True
         if tags[0] == "safepoint":
-            if stop := _SAFEPOINT.search(message):
+            if uptime >= self.since and (stop := _SAFEPOINT.search(message)):
                 self.safepoints.append(int(stop[2]) / 1e9)
             return
         if tags[0] != "gc":
             return
         self._take_heap(message)
-        if whole := _PACED_ALL.match(message):
+        if self.collector is None and (using := _USING.match(message)) and tags in (["gc"], ["gc", "init"]):
+            self.collector = _COLLECTORS.get(using[1].strip(), using[1].strip())
+        if uptime < self.since:
+            return
+        if (whole := _PACED_ALL.match(message)) and not self.since:  # the sum of the JVM's whole life
             self.paced = float(whole[1])
         elif paced := _PACED.match(message):
             self.paced += int(paced[1]) / 1e6
-        if self.collector is None and (using := _USING.match(message)) and tags in (["gc"], ["gc", "init"]):
-            self.collector = _COLLECTORS.get(using[1].strip(), using[1].strip())
-        elif stall := _STALL.match(message):
+        if stall := _STALL.match(message):
             self.stalls.append(float(stall[2]) / 1e3)
         elif (tags in (["gc"], ["gc", "phases"])) and (pause := _PAUSE.match(message)):
             self._take_pause(tags, pause)
@@ -122,7 +127,7 @@ class _Log:
     def collection(self, *, cut_off: bool) -> Collection:
         return Collection(
             collector=self.collector or "",
-            seconds=self.seconds,
+            seconds=self.seconds - self.since,
             pauses=tuple(self.pauses),
             pause_kinds=dict(self.kinds),
             stalls=tuple(self.stalls),

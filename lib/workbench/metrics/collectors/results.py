@@ -10,7 +10,7 @@ class Collection:
 
     Attributes:
         collector: Serial, Parallel, G1, Z (generational or not) or Shenandoah, as the JVM names it.
-        seconds: from the JVM's start to the last line.
+        seconds: from the JVM's start, or from when `read` begins to count, to the last line.
         pauses: each stop of all threads for the collector, in seconds, in their order.
         pause_kinds: how many pauses there were of each kind.
         stalls: each wait of a thread for memory that was not collected yet, in seconds; of Z, which has them in

@@ -60,6 +60,20 @@ def local_cluster(
     by_hand.cluster(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
 
 
+@local.command("hbase")
+def local_hbase(
+    folder: Annotated[
+        str | None, typer.Option(help="folder that keeps the data; without it nothing is kept")
+    ] = None,
+    heap: Annotated[int, typer.Option(min=128, max=65536, help="MiB of its JVM's heap")] = 512,
+    fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the jars")] = False,
+) -> None:
+    """Serve HBase, standalone, on this machine until interrupted."""
+    from workbench_standins import by_hand
+
+    by_hand.fetch_hbase() if fetch else by_hand.hbase(folder, heap_mib=heap)
+
+
 @local.command("kafka")
 def local_kafka(
     folder: Annotated[

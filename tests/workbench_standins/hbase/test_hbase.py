@@ -1,0 +1,155 @@
+"""HBase on this machine: the real one, on loopback only, that ends with whoever started it."""
+
+import threading
+import time
+import tomllib
+from pathlib import Path
+
+import parents
+import psutil
+import pytest
+from waiting import until
+
+from workbench.metrics import collectors
+from workbench_proofs import collectors as loads
+from workbench_standins import hbase
+from workbench_standins.hbase import node
+
+PROOF = "test_missing_jars_and_javas_are_named and test_its_settings_name_loopback_alone show how it is started"
+ROWS = hbase.SOURCES / "Rows.java"
+
+
+@pytest.fixture(scope="module")
+def fetched():
+    return node.fetch()
+
+
+def of_folder(folder):
+    """The JVMs whose settings are in a folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if str(folder) in " ".join(process.cmdline()) and node.MAIN in process.cmdline():
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def asked(server, folder, *, rows=200, seconds=2):
+    """A load of reads and writes of a server."""
+    return collectors.drive(
+        ROWS, [str(rows), "100", "50"], "Serial", rate=100, seconds=seconds, class_path=server.client_path(),
+        folder=folder, heap_bytes=256 << 20,
+    )  # fmt: skip
+
+
+@pytest.mark.proof(PROOF)
+@pytest.mark.usefixtures("fetched")
+def test_it_serves_on_loopback_only_and_ends_with_the_context(tmp_path):
+    with hbase.serve(within=tmp_path) as server:
+        process = psutil.Process(server.process_id)
+        listening = {
+            connection.laddr.ip
+            for connection in process.net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"} and listening
+        trial = asked(server, tmp_path / "client")
+    assert (trial.load.requests, dict(trial.load.errors)) == (200, {}) and trial.answer.endswith(" lost 0")
+    assert not of_folder(tmp_path)
+    usage = hbase.usage(server.folder)
+    assert usage.exit_code is None and usage.cpu_seconds > 0.1 and usage.peak_memory_bytes > 100 << 20
+
+
+@pytest.mark.proof(PROOF)
+@pytest.mark.usefixtures("fetched")
+def test_data_stay_in_a_folder_and_one_server_has_it(tmp_path):
+    with hbase.serve(tmp_path / "mine") as server:
+        assert asked(server, tmp_path / "first").answer.endswith(" lost 0")
+        with pytest.raises(ValueError, match="mine is in use by another server"), hbase.serve(tmp_path / "mine"):
+            pass
+    with hbase.serve(tmp_path / "mine") as server:  # the table is there: it cannot be made again
+        trial = asked(server, tmp_path / "second")
+        assert "TableExistsException" in trial.death
+
+
+@pytest.mark.proof(PROOF)
+@pytest.mark.usefixtures("fetched")
+def test_it_ends_when_its_parent_is_killed(tmp_path):
+    code = (
+        "import sys, time\nfrom workbench_standins import hbase\n"
+        "with hbase.serve(sys.argv[1]) as server:\n    print(server.zookeeper, flush=True)\n    time.sleep(600)"
+    )
+    with parents.serving(code, tmp_path / "mine") as (_, said):
+        assert said.startswith("127.0.0.1:") and len(of_folder(tmp_path)) == 1
+    until(lambda: not of_folder(tmp_path))
+
+
+@pytest.mark.proof(PROOF)
+@pytest.mark.usefixtures("fetched")
+def test_a_heap_that_is_too_small_to_start_is_a_sentence(tmp_path):
+    with (
+        pytest.raises(ChildProcessError, match="HBase did not start: .*"),
+        hbase.serve(within=tmp_path, options=["-Xmx8m", "-XX:+UseSerialGC"]),
+    ):
+        pass
+    assert not of_folder(tmp_path)
+
+
+@pytest.mark.proof("test_a_collector_that_dies_is_a_row shows it with a store in memory")
+@pytest.mark.usefixtures("fetched")
+def test_hbase_under_a_collector_and_one_that_is_killed(tmp_path):
+    """All that it acknowledged is there; one that dies during its load is a row."""
+    settings = {"heap_bytes": 512 << 20, "rate": 200, "seconds": 4, "warm_up_seconds": 1, "rows": 1000}
+    lives = loads.hbase("G1", folder=tmp_path / "lives", **settings)
+    assert lives.death is None and lives.answer.endswith(" lost 0") and lives.load.requests == 800
+    assert lives.collection.collector == "G1" and 4 <= lives.collection.seconds < 60
+    again = loads.hbase("Parallel", folder=tmp_path / "again", **settings)
+    assert again.answer == lives.answer  # reads and writes answer the same under each
+    killer = threading.Thread(target=kill_when_it_serves, args=[tmp_path / "dies"])
+    killer.start()
+    dies = loads.hbase("G1", folder=tmp_path / "dies", variant="killed", **settings)
+    killer.join()
+    assert (dies.death, dies.exit_code, dies.answer) == ("killed by signal 9", -9, None)
+    assert sum(dies.load.errors.values()) > 0
+    table = collectors.medians([lives, again, dies])
+    assert list(table.died) == [0, 0, 1] and table.requests[2] < 800
+    with pytest.raises(ValueError, match="lives must be empty: expected one of its own for each trial"):
+        loads.hbase("G1", folder=tmp_path / "lives", **settings)
+
+
+def kill_when_it_serves(folder):
+    """Kill HBase's JVM when its load has written its first rows."""
+    until(lambda: (folder / "client" / "gc.log").is_file() and of_folder(folder), seconds=120)
+    time.sleep(5)
+    of_folder(folder)[0].kill()
+
+
+def test_missing_jars_and_javas_are_named(tmp_path, monkeypatch):
+    def refused(match, **arguments):
+        with pytest.raises(ValueError, match=match), hbase.serve(**arguments):
+            pass
+
+    refused("nowhere must be a Java of 17 or later, found nothing that runs", java_program=tmp_path / "nowhere")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    refused(r"aopalliance:aopalliance:1.0 is missing; .* and 138 more: fetch with `workbench local hbase --fetch`")
+    refused("options must be", options="-Xmx1g")
+    with pytest.raises(ValueError, match="has no usage.json: expected the folder of an HBase that has ended"):
+        hbase.usage(tmp_path)
+
+
+def test_its_settings_name_loopback_alone(tmp_path):
+    node.configure(tmp_path, zookeeper=1, master=2, regionserver=3)
+    text = (tmp_path / "conf" / "hbase-site.xml").read_text()
+    for name in ("zookeeper.property.clientPortAddress", "master.ipc.address", "regionserver.ipc.address"):
+        assert f"<name>hbase.{name}</name><value>127.0.0.1</value>" in text
+    for name in ("master.info.port", "regionserver.info.port"):
+        assert f"<name>hbase.{name}</name><value>-1</value>" in text
+
+
+def test_every_jar_is_of_one_hbase_and_has_a_checksum():
+    table = tomllib.loads((Path(node.__file__).with_name("jars.toml")).read_text())["server"]
+    versions = {name.rpartition(":")[2] for name in table if name.startswith("org.apache.hbase:")}
+    assert versions == {"2.6.4"} and len(table) == 141
+    assert all(len(digest) == 64 for digest in table.values())
