@@ -5,9 +5,8 @@ from conftest import ROOT
 
 STAND_INS = ROOT / "lib" / "workbench_standins"
 PAGES = {
-    "account": "policies", "archive": "archive", "cluster": "cluster", "google": "pulls", "kafka": "kafka",
-    "kinesis": "kinesis", "proxy": "proxy", "s3": "s3", "spark_connect": "access",
-    "trino": "access",
+    "account": "policies", "archive": "archive", "cluster": "cluster", "google": "pulls", "hbase": "collectors",
+    "kafka": "kafka", "kinesis": "kinesis", "proxy": "proxy", "s3": "s3", "spark_connect": "access", "trino": "access",
 }  # fmt: skip
 SAID = ("another user of the machine can", "another user of the machine\ncan", "for other users of this machine")
 

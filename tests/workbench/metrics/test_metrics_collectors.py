@@ -3,16 +3,13 @@
 import math
 import re
 import time
-from importlib.util import find_spec
 
 import metrics_cases
 import pytest
 
 from workbench.metrics import collectors
+from workbench.metrics.collectors import latency
 
-load = pytest.mark.skipif(
-    find_spec("hdrh") is None, reason="hdrhistogram is not installed: pip install hdrhistogram"
-)
 # collector, pauses, full collections, stalls, memory ran out
 LOGS = {
     "serial": ("Serial", 53, 17, 0, False),
@@ -98,7 +95,6 @@ def test_options_of_each_collector():
         collectors.options("G1", "/x/gc.log", java=8)
 
 
-@load
 def test_a_pause_is_met_by_all_who_were_due_meanwhile():
     """Coordinated omission: one stop of 0.3 s, seen by one request of a closed loop and by sixty of an open one."""
     begin = time.perf_counter()
@@ -118,7 +114,14 @@ def test_a_pause_is_met_by_all_who_were_due_meanwhile():
     assert met.canary_seconds > 0
 
 
-@load
+def test_percentiles_are_values_that_were_met():
+    """By hand: of 1 to 1,000 ms the 500th, the 900th, the 990th and the 999th, and no fifth."""
+    met = latency.percentiles([number / 1000 for number in range(1000, 0, -1)])
+    assert met == pytest.approx({"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0})
+    assert latency.percentiles([0.25]) == {"max": 0.25} and latency.percentiles([]) == {}
+    assert set(latency.percentiles([0.1] * 10_000)) == {"p50", "p90", "p99", "p99.9", "p99.99", "max"}
+
+
 def test_errors_are_counted_and_not_timed():
     def call(number):
         if number % 4 == 0:
@@ -134,7 +137,6 @@ def test_errors_are_counted_and_not_timed():
         collectors.load(call, rate=0, seconds=1)
 
 
-@load
 def test_variants_beside_each_other():
     logs = {"G1 small": metrics_cases.collection("g1-full"), "Z small": metrics_cases.collection("z-memory")}
     met = collectors.load(lambda number: None, rate=500, seconds=0.1)

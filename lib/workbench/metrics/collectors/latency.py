@@ -5,20 +5,20 @@ omit all who would have asked meanwhile ("coordinated omission"; Gil Tene, HdrHi
 time: what was due during a pause is timed from then on.
 """
 
+import math
 import threading
 import time
+from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from workbench._base.bounds import Ge, Gt
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench._base.errors import ArgumentError
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
-_LONGEST_MICROSECONDS = 3_600_000_000
-_DIGITS = 3
 _CANARY_SECONDS = 0.001
 
 
@@ -74,7 +74,6 @@ def load(
 
     Raises:
         ValueError: an argument is of another kind, or no request would be due.
-        ModuleNotFoundError: hdrhistogram is not installed.
     """
     total = int(rate * seconds)
     if not total:
@@ -89,7 +88,7 @@ def load(
         thread.join()
     shared.done.set()
     canary.join()
-    requests = shared.service.get_total_count()
+    requests = len(shared.service)
     elapsed = max(shared.end - shared.begin, 1e-9)
     return Load(
         requests=requests,
@@ -97,8 +96,8 @@ def load(
         seconds=elapsed,
         rate=rate,
         reached=requests / elapsed,
-        service_seconds=_percentiles(shared.service),
-        response_seconds=_percentiles(shared.response),
+        service_seconds=percentiles(shared.service),
+        response_seconds=percentiles(shared.response),
         late=shared.late,
         canary_seconds=shared.overslept,
     )
@@ -109,7 +108,7 @@ class _Shared:
 
     def __init__(self, call: Callable[..., Any], rate: float, total: int) -> None:
         self.call, self.rate, self.total = call, rate, total
-        self.service, self.response = histogram(), histogram()
+        self.service, self.response = array("d"), array("d")
         self.errors: Counter[str] = Counter()
         self.late = self.next = 0
         self.begin = self.end = self.overslept = 0.0
@@ -137,8 +136,8 @@ class _Shared:
                 if error:
                     self.errors[error] += 1
                 else:
-                    self.service.record_value(_microseconds(end - begin))
-                    self.response.record_value(_microseconds(end - due))
+                    self.service.append(end - begin)
+                    self.response.append(end - due)
 
     def watch(self) -> None:
         while not self.done.is_set():
@@ -147,24 +146,24 @@ class _Shared:
             self.overslept = max(self.overslept, time.perf_counter() - begin - _CANARY_SECONDS)
 
 
-def histogram() -> Any:
-    """Return an empty HdrHistogram of microseconds up to an hour, with three digits."""
-    try:
-        from hdrh.histogram import HdrHistogram
-    except ModuleNotFoundError:
-        raise MissingPackageError(
-            "hdrhistogram is not installed, latencies need it: pip install hdrhistogram"
-        ) from None
-    return HdrHistogram(1, _LONGEST_MICROSECONDS, _DIGITS)
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the percentiles of latencies, without those that so few cannot have.
 
+    Each is a value that was met, the least one that as many percent do not exceed (nearest rank, as HdrHistogram
+    has it, but without its rounding: some thousand values of a load from Python are kept whole).
 
-def _microseconds(seconds: float) -> int:
-    return min(max(1, round(seconds * 1e6)), _LONGEST_MICROSECONDS)
+    Args:
+        seconds: latencies.
 
-
-def _percentiles(values: Any) -> dict[str, float]:
-    found = {str(p): values.get_value_at_percentile(p) for p in PERCENTILES}
-    return kept(values.get_total_count(), found | {"max": values.get_max_value()})
+    Returns:
+        {`p50` … or `max`: seconds}.
+    """
+    if not seconds:
+        return {}
+    ranked = sorted(seconds)
+    ranks = {p: max(1, math.ceil(len(ranked) * p / 100 - 1e-9)) for p in PERCENTILES}
+    found = {str(p): ranked[rank - 1] * 1e6 for p, rank in ranks.items()}
+    return kept(len(ranked), found | {"max": ranked[-1] * 1e6})
 
 
 def kept(requests: int, microseconds: Mapping[str, float]) -> dict[str, float]:
