@@ -135,7 +135,8 @@ def test_the_wheel_stands_alone(tmp_path):
     expected = {f"workbench/{name}" for name in expected} | {
         "workbench_ops/export/glue.toml", "workbench_ops/pages/templates/report.html.j2",
         "workbench_ops/policies/hook/sitecustomize.py", "workbench_proofs/tpcds/names.txt",
-        "workbench_standins/kafka/jars.toml",
+        "workbench_standins/kafka/jars.toml", "workbench_standins/hbase/jars.toml",
+        "workbench_standins/hbase/java/Rows.java", "workbench/metrics/collectors/java/OpenLoop.java",
         *(f"{package}/py.typed" for package in PACKAGES),
     }  # fmt: skip
     assert expected <= names
