@@ -4,7 +4,7 @@ attempt = lambda name: collectors.memory(name, folder=new_folder(), heap_bytes=2
 metrics.collectors.medians(metrics.collectors.rounds(attempt, ["G1", "Parallel", "Z"]))
 """
 
-import dataclasses
+import math
 import os
 import time
 from pathlib import Path
@@ -137,35 +137,41 @@ def hbase(
     place.mkdir(parents=True, exist_ok=True)
     if any(place.iterdir()):
         raise ArgumentError(f"folder {place} must be empty: expected one of its own for each trial")
-    log, begin = place / running.LOG, time.monotonic()
-    flags = collectors.options(collector, log, java=_release(java_program), heap_bytes=heap_bytes)
+    begin = time.monotonic()
+    flags = collectors.options(collector, place / running.LOG, java=_release(java_program), heap_bytes=heap_bytes)
     with servers.serve(options=flags, java_program=java_program, within=place) as server:
         started = _start_epoch(server.process_id)
-        client = collectors.drive(
-            servers.SOURCES / "Rows.java", [str(rows), str(row_bytes), str(writes_percent)], "Parallel",
-            rate=rate, seconds=seconds, warm_up_seconds=warm_up_seconds, class_path=server.client_path(),
-            folder=place / "client", heap_bytes=CLIENT_BYTES, java_program=java_program,
-        )  # fmt: skip
+        try:
+            client: collectors.Trial | str = collectors.drive(
+                servers.SOURCES / "Rows.java", [str(rows), str(row_bytes), str(writes_percent)], "Parallel",
+                rate=rate, seconds=seconds, warm_up_seconds=warm_up_seconds, class_path=server.client_path(),
+                folder=place / "client", heap_bytes=CLIENT_BYTES, java_program=java_program,
+            )  # fmt: skip
+        except ChildProcessError as error:
+            client = str(error)
     usage = servers.usage(server.folder)
-    died = usage.exit_code is not None
-    since = 0.0
-    if client.load is not None:
+    death = _death(server.folder, usage.exit_code)
+    if isinstance(client, str) or client.load is None:
+        if death is None:
+            why = client if isinstance(client, str) else client.death
+            raise ArgumentError(f"the load of HBase ended, and HBase did not: {why}")
+        load, answer, since, canary = None, None, 0.0, math.nan
+    else:
         epoch, closing = driving.ending(place / "client")
-        since = max(0.0, epoch - started)
-        if not died and closing != "lost 0":
+        if death is None and closing != "lost 0":
             raise ArgumentError(f"HBase lives and its acknowledged writes were not all found: {closing}")
-    elif not died:
-        raise ArgumentError(f"the load of HBase died, and HBase did not: {client.death}")
-    return dataclasses.replace(
-        client,
+        load, answer, since, canary = client.load, client.answer, max(0.0, epoch - started), client.canary_seconds
+    return collectors.Trial(
         variant=variant or collector,
-        collection=collectors.read(log, since_seconds=since),
+        collection=collectors.read(place / running.LOG, since_seconds=since),
         exit_code=usage.exit_code or 0,
-        death=_death(server.folder, usage.exit_code),
-        answer=None if died else client.answer,
+        death=death,
+        answer=None if death else answer,
         seconds=time.monotonic() - begin,
         cpu_seconds=usage.cpu_seconds,
         peak_memory_bytes=usage.peak_memory_bytes,
+        canary_seconds=canary,
+        load=load,
     )
 
 

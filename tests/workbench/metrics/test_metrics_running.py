@@ -121,7 +121,7 @@ def test_what_never_ran_under_the_collector_is_not_a_result(tmp_path):
     refused("collector must be 'Serial', .*, found 'ZGC'", program, collector="ZGC")
     refused("no JVM of the program began a collector's log, .*: it said nothing", "true")
     refused(
-        "no JVM of the program began .*: .*[Cc]onflicting", program, "{options}", "-XX:+UseSerialGC", "-version"
+        "no JVM of the program began .*: .*(Multiple garbage collectors|[Cc]onflicting)", program, "{options}", "-XX:+UseSerialGC", "-version"
     )
     refused("had a heap of 32 MiB, expected 64", program, "{options}", "-Xms32m", "-Xmx32m", "-version")
     refused("/nowhere/x could not be started: No such file", "/nowhere/x")
@@ -132,6 +132,12 @@ def test_what_never_ran_under_the_collector_is_not_a_result(tmp_path):
     (tmp_path / "used" / "gc.log").write_text("x")
     with pytest.raises(ValueError, match="used has the logs of another trial"):
         collectors.run([program], "G1", folder=tmp_path / "used", heap_bytes=HEAP)
+
+
+def test_a_load_that_never_began_is_not_a_death(tmp_path):
+    (source := tmp_path / "Wrong.java").write_text("public class Wrong implements Target { int x = nothing; }")
+    with pytest.raises(ChildProcessError, match=r"the load did not begin: .*Wrong.java', Line 1"):
+        collectors.drive(source, [], "Serial", rate=100, seconds=1, folder=tmp_path / "logs", heap_bytes=HEAP)
 
 
 def test_a_load_that_asks_nothing_is_refused(tmp_path):

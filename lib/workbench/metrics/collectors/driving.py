@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from workbench._base import jars, java
 from workbench._base.bounds import Ge, Gt
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, ProcessError
 from workbench.metrics.collectors import running
 from workbench.metrics.collectors.latency import Load, kept
 from workbench.metrics.collectors.options import Name
@@ -23,6 +23,7 @@ from workbench.metrics.collectors.reading import read
 from workbench.metrics.collectors.running import OPTIONS, Trial
 
 SOURCES = Path(__file__).with_name("java")
+_RAISED = 1  # exit code of a Java whose main thread ended by an exception; where memory runs out it is 3
 
 
 @checked
@@ -58,14 +59,14 @@ def command(
         list of words, `{options}` among them.
 
     Raises:
-        ValueError: an argument is invalid, the source or a jar is missing.
+        ValueError: an argument is invalid, the source is missing, or HdrHistogram's jar is and cannot be fetched.
     """
     if not int(rate * seconds):
         raise ArgumentError(f"rate {rate:g} for {seconds:g} s is no request: expected at least one")
     source = Path(target)
     if not source.is_file() or source.suffix != ".java":
         raise ArgumentError(f"target {target} must be a file of Java source, and there is none")
-    own = jars.require(jars.named("hdrhistogram"), fetch_by="workbench doctor --fix")
+    own = jars.fetch(jars.named("hdrhistogram"))
     spark = java.spark_home() / "jars"
     compiler = [next(iter(sorted(spark.glob(f"{name}-*.jar"))), None) for name in ("janino", "commons-compiler")]
     if None in compiler:
@@ -111,6 +112,7 @@ def drive(
 
     Raises:
         ValueError, TimeoutError: as of `run`.
+        ChildProcessError: the target was not compiled, or its `open` failed; the message has the cause.
     """
     words = command(
         target, arguments, rate=rate, seconds=seconds, warm_up_seconds=warm_up_seconds, threads=threads,
@@ -121,6 +123,8 @@ def drive(
         words, collector, folder=folder, heap_bytes=heap_bytes, variant=variant, java_program=java_program,
         limit_seconds=limit,
     )  # fmt: skip
+    if trial.exit_code == _RAISED:
+        raise ProcessError(f"the load did not begin: {_cause(Path(folder) / 'errors.txt') or trial.death}")
     if trial.answer is None:
         return trial
     figures = _figures(trial.answer)
@@ -146,6 +150,13 @@ def ending(folder: str | Path) -> tuple[float, str]:
     path = Path(folder) / "out.txt"
     figures = _figures(running.last_line(path) if path.is_file() else "")
     return float(figures["begin_epoch"]), str(figures["answer"]).partition(" ")[2]
+
+
+def _cause(errors: Path) -> str:
+    """Return what a Java exception was caused by in the end, "" where there is none."""
+    lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+    causes = [line.strip().removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return causes[-1][:400] if causes else ""
 
 
 def _figures(line: str) -> dict[str, Any]:

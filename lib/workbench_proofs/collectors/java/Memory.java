@@ -29,7 +29,7 @@ public class Memory implements Target {
         if (drawn % 100 < writes) {
             rows[row] = value(row);
         }
-        byte[] read = rows[row].clone();
+        byte[] read = (byte[]) rows[row].clone();
         last = read;
         return row + read[row % bytes];
     }

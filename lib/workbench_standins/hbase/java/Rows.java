@@ -44,6 +44,7 @@ public class Rows implements Target {
         Configuration conf = HBaseConfiguration.create();
         conf.setInt("hbase.rpc.timeout", MILLISECONDS);
         conf.setInt("hbase.client.operation.timeout", MILLISECONDS);
+        conf.setInt("hbase.client.meta.operation.timeout", MILLISECONDS);
         conf.setInt("hbase.client.scanner.timeout.period", MILLISECONDS);
         conf.setInt("hbase.client.retries.number", 5);
         conf.setInt("hbase.client.pause", 50);

@@ -21,6 +21,7 @@ public class OpenLoop {
     static final double[] PERCENTILES = {50, 90, 99, 99.9, 99.99};
     static final long LATE = 1000000L; // nanoseconds
     static final long CANARY = 1000000L;
+    static final long CLOSING = 60000L; // milliseconds
 
     final ConcurrentHistogram service = new ConcurrentHistogram(1L, LONGEST, 3);
     final ConcurrentHistogram response = new ConcurrentHistogram(1L, LONGEST, 3);
@@ -67,13 +68,10 @@ public class OpenLoop {
             LockSupport.parkNanos(5000000L);
         }
         over = true;
-        String closing;
-        try {
-            closing = target.close();
-        } catch (Exception error) {
-            closing = "failed: " + error.getClass().getSimpleName();
-        }
-        return figures(epoch, uptime, closing);
+        Closing closing = new Closing(target);
+        start(closing);
+        closing.join(CLOSING); // a server that is dead may keep its client waiting for long
+        return figures(epoch, uptime, closing.found);
     }
 
     long due(int number) {
@@ -183,6 +181,24 @@ public class OpenLoop {
 
         static long microseconds(long nanoseconds) {
             return Math.min(LONGEST, Math.max(1L, (nanoseconds + 500L) / 1000L));
+        }
+    }
+
+    /** Asks the target what it found. */
+    static class Closing extends Thread {
+        final Target target;
+        volatile String found = "failed: no answer";
+
+        Closing(Target target) {
+            this.target = target;
+        }
+
+        public void run() {
+            try {
+                found = target.close();
+            } catch (Exception error) {
+                found = "failed: " + error.getClass().getSimpleName();
+            }
         }
     }
 
