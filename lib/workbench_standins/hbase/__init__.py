@@ -25,8 +25,9 @@ from workbench._base.errors import ArgumentError
 from workbench_standins import folders
 from workbench_standins.hbase import child, node
 
-__all__ = ["DEFAULTS", "SOURCES", "Server", "Usage", "require", "serve", "usage"]
+__all__ = ["CLIENT_OPTIONS", "DEFAULTS", "SOURCES", "Server", "Usage", "require", "serve", "usage"]
 
+CLIENT_OPTIONS = tuple(node.OPENED)  # that a client of HBase needs of a Java from 17 on
 DEFAULTS = ("-Xmx512m", "-XX:+UseSerialGC")
 SOURCES = Path(__file__).with_name("java")  # Rows.java, a load of reads and writes
 

@@ -113,6 +113,8 @@ def configure(folder: Path, *, zookeeper: int, master: int, regionserver: int) -
         "hbase.master.ipc.address": HOST,
         "hbase.master.port": master,
         "hbase.master.info.port": -1,
+        "hbase.master.wait.on.regionservers.mintostart": 1,
+        "hbase.master.wait.on.regionservers.maxtostart": 1,  # there are no others to wait for
         "hbase.regionserver.hostname": HOST,
         "hbase.regionserver.ipc.address": HOST,
         "hbase.regionserver.port": regionserver,

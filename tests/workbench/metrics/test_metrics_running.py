@@ -121,7 +121,11 @@ def test_what_never_ran_under_the_collector_is_not_a_result(tmp_path):
     refused("collector must be 'Serial', .*, found 'ZGC'", program, collector="ZGC")
     refused("no JVM of the program began a collector's log, .*: it said nothing", "true")
     refused(
-        "no JVM of the program began .*: .*(Multiple garbage collectors|[Cc]onflicting)", program, "{options}", "-XX:+UseSerialGC", "-version"
+        "no JVM of the program began .*: .*(Multiple garbage collectors|[Cc]onflicting)",
+        program,
+        "{options}",
+        "-XX:+UseSerialGC",
+        "-version",
     )
     refused("had a heap of 32 MiB, expected 64", program, "{options}", "-Xms32m", "-Xmx32m", "-version")
     refused("/nowhere/x could not be started: No such file", "/nowhere/x")

@@ -40,7 +40,7 @@ def asked(server, folder, *, rows=200, seconds=2):
     """A load of reads and writes of a server."""
     return collectors.drive(
         ROWS, [str(rows), "100", "50"], "Serial", rate=100, seconds=seconds, class_path=server.client_path(),
-        folder=folder, heap_bytes=256 << 20,
+        folder=folder, heap_bytes=256 << 20, java_options=hbase.CLIENT_OPTIONS,
     )  # fmt: skip
 
 

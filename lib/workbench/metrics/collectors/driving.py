@@ -37,6 +37,7 @@ def command(
     threads: Annotated[int, Ge(1)] = 64,
     patience_seconds: Annotated[float, Ge(0)] = 15.0,
     class_path: str = "",
+    java_options: Sequence[str] = (),
     java_program: str | Path | None = None,
 ) -> list[str]:
     """Return the command of a load, for `run`.
@@ -53,6 +54,7 @@ def command(
         patience_seconds: that answers may take beyond the last request. What has no answer then is an error,
             `Unanswered`.
         class_path: of the target's own jars.
+        java_options: that the target needs of its JVM.
         java_program: path of `java`; None for the Java of sessions.
 
     Returns:
@@ -78,7 +80,7 @@ def command(
     boot = ["org.codehaus.janino.SimpleCompiler", str(SOURCES / "Boot.java"), "Boot"]
     folders = os.pathsep.join(map(str, (SOURCES, source.absolute().parent)))
     figures = map(str, (rate, seconds, warm_up_seconds, threads, patience_seconds))
-    words = [str(program), OPTIONS, "-XX:+ExitOnOutOfMemoryError", "-cp", path, *boot, folders]
+    words = [str(program), OPTIONS, *java_options, "-XX:+ExitOnOutOfMemoryError", "-cp", path, *boot, folders]
     return [*words, "OpenLoop", source.stem, *figures, *arguments]
 
 
@@ -86,13 +88,14 @@ def command(
 def drive(
     target: str | Path, arguments: Sequence[str], collector: Name, *, rate: float, seconds: float,
     warm_up_seconds: float = 0.0, threads: int = 64, patience_seconds: float = 15.0, class_path: str = "",
-    java_program: str | Path | None = None, folder: str | Path, heap_bytes: int, variant: str | None = None,
+    java_options: Sequence[str] = (), java_program: str | Path | None = None, folder: str | Path, heap_bytes: int,
+    variant: str | None = None,
 ) -> Trial:  # fmt: skip
     """Run a load and wait for its end; the JVM that sends the requests runs under the collector.
 
     Args:
         target: as of `command`, and so are arguments, rate, seconds, warm_up_seconds, threads, patience_seconds,
-            class_path and java_program.
+            class_path, java_options and java_program.
         arguments: of the target.
         collector: as of `run`, and so are folder, heap_bytes and variant.
         rate: requests a second.
@@ -101,6 +104,7 @@ def drive(
         threads: that send requests.
         patience_seconds: beyond the last request.
         class_path: of the target's own jars.
+        java_options: that the target needs.
         java_program: path of `java`.
         folder: that takes the logs.
         heap_bytes: of the JVM.
@@ -116,7 +120,8 @@ def drive(
     """
     words = command(
         target, arguments, rate=rate, seconds=seconds, warm_up_seconds=warm_up_seconds, threads=threads,
-        patience_seconds=patience_seconds, class_path=class_path, java_program=java_program,
+        patience_seconds=patience_seconds, class_path=class_path, java_options=java_options,
+        java_program=java_program,
     )  # fmt: skip
     limit = warm_up_seconds + seconds + patience_seconds + 600
     trial = running.run(

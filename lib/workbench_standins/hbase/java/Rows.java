@@ -91,10 +91,11 @@ public class Rows implements Target {
 
     /** Looks for each acknowledged write; answers how many of them are not there. */
     public String close() throws Exception {
-        int lost;
+        BitSet expected; // as of now: a request that is still on its way may be acknowledged meanwhile
         synchronized (acknowledged) {
-            lost = acknowledged.cardinality();
+            expected = (BitSet) acknowledged.clone();
         }
+        int lost = expected.cardinality();
         Table target = connection.getTable(NAME);
         Scan scan = new Scan();
         scan.setRowPrefixFilter(Bytes.toBytes("w"));
@@ -105,9 +106,7 @@ public class Rows implements Target {
             Result result = (Result) results.next();
             int number = Integer.parseInt(Bytes.toString(result.getRow()).substring(1));
             boolean right = Bytes.equals(value(number), result.getValue(FAMILY, COLUMN));
-            synchronized (acknowledged) {
-                lost -= acknowledged.get(number) && right ? 1 : 0;
-            }
+            lost -= expected.get(number) && right ? 1 : 0;
         }
         scanner.close();
         target.close();
