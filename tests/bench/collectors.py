@@ -2,8 +2,8 @@
 
     python -m bench.collectors [PART] [ROUNDS]
 
-Each part is measured by itself and kept: `enough` (HBase with a heap of 1 GiB), `small` (HBase with 256 MiB, twice the
-rows and twice the rate, more than it can hold) and `spark`. All JVMs are those of one Java 21, whose Z is generational. HBase and its load
+Each part is measured by itself and kept: `enough` (HBase with a heap of 1 GiB), `small` (HBase with 256 MiB, more rows
+and twice the rate, more than it can hold) and `spark`. All JVMs are those of one Java 21, whose Z is generational. HBase and its load
 share two cores, so that latencies are those of a busy machine; the canary says how long nothing at all could run.
 """
 
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import evidence
+from bench import collectors_page, evidence
 from workbench._base import java
 from workbench.metrics import collectors
 from workbench_proofs import collectors as loads
@@ -28,8 +28,8 @@ NAMES = {
     "spark": ("G1", "Parallel", "Z"),
 }
 HBASE = {
-    "enough": {"heap_bytes": 1 << 30, "rate": 1000, "seconds": 20, "warm_up_seconds": 5, "rows": 30_000},
-    "small": {"heap_bytes": 256 << 20, "rate": 2000, "seconds": 15, "warm_up_seconds": 2, "rows": 65_000},
+    "enough": {"heap_bytes": 1 << 30, "rate": 1000, "seconds": 20, "warm_up_seconds": 5, "rows": 20_000},
+    "small": {"heap_bytes": 256 << 20, "rate": 2000, "seconds": 15, "warm_up_seconds": 2, "rows": 70_000},
 }
 SPARK = {"heap_bytes": 1536 << 20, "rows": 4_000_000}
 PARTS = (*HBASE, "spark")
@@ -50,6 +50,7 @@ def main(only=None, rounds=3):
             names = [name for name in NAMES[part] if name in has]
             parts[part] = measured(part, names, rounds, program, Path(folder))
         evidence.write("collectors", show=False, what=__doc__.splitlines()[0], **same, **parts)
+        collectors_page.main()
 
 
 def measured(part, names, rounds, program, folder):
