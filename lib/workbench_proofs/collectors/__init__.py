@@ -6,6 +6,7 @@ metrics.collectors.medians(metrics.collectors.rounds(attempt, ["G1", "Parallel",
 
 import math
 import os
+import re
 import time
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,7 @@ from workbench_standins import hbase as servers
 SOURCES = Path(__file__).with_name("java")
 ROW_BYTES, LEFT_BYTES, LIVE_BYTES, WARM_UP_SECONDS = 1000, 20_000, 32 << 20, 0.5
 CLIENT_BYTES = 512 << 20
+_NO_ANSWER = re.compile(r"org\.apache\.hadoop\.hbase\.\S*Exception|java\.(io|net)\.\w+Exception|Timeout")
 
 
 @checked
@@ -127,7 +129,8 @@ def hbase(
     Returns:
         Trial of HBase's JVM, whose CPU seconds are those since it was ready, its warm-up included. Its pauses and
         stalls are those from the first request on that counts, or from the beginning where the load saw none.
-        Where it died, the load has what was answered until then.
+        Where it died, the load has what was answered until then. One that lives and did not even take the rows
+        that are there before has died as well, for its clients: `death` says that it did not answer.
 
     Raises:
         ValueError: an argument is invalid, jars are missing, or HBase lost a write that it had acknowledged.
@@ -150,27 +153,46 @@ def hbase(
             )  # fmt: skip
         except ChildProcessError as error:
             client = str(error)
-    usage = servers.usage(server.folder)
-    death = _death(server.folder, usage.exit_code)
+    return _trial(
+        variant or collector, place, server.folder, client, started=started, seconds=time.monotonic() - begin
+    )
+
+
+def _trial(
+    variant: str, place: Path, folder: Path, client: collectors.Trial | str, *, started: float, seconds: float
+) -> collectors.Trial:
+    """Return what HBase's JVM did, by its log, by what it took and by what its load met.
+
+    Args:
+        variant: name of what was tried.
+        place: of the logs.
+        folder: of HBase, which has ended.
+        client: its load, or why that ended before it began.
+        started: when HBase's JVM began, in seconds since 1970.
+        seconds: that the trial took.
+    """
+    usage = servers.usage(folder)
+    death, since, canary = _death(folder, usage.exit_code), 0.0, math.nan
+    load = answer = None
     if isinstance(client, str) or client.load is None:
-        if death is None:
-            why = client if isinstance(client, str) else client.death
+        why = client if isinstance(client, str) else client.death
+        if death is None and not _NO_ANSWER.search(str(why)):
             raise ArgumentError(f"the load of HBase ended, and HBase did not: {why}")
-        load, answer, since, canary = None, None, 0.0, math.nan
+        death = death or f"did not answer: {why}"
     else:
         epoch, closing = driving.ending(place / "client")
         looked = closing.startswith("lost ")  # an HBase that stands still answers not even that
         if death is None and looked and closing != "lost 0":
             raise ArgumentError(f"HBase lives and has not all writes that it acknowledged: {closing}")
         load, since, canary = client.load, max(0.0, epoch - started), client.canary_seconds
-        answer = client.answer if looked else None
+        answer = client.answer if looked and death is None else None
     return collectors.Trial(
-        variant=variant or collector,
+        variant=variant,
         collection=collectors.read(place / running.LOG, since_seconds=since),
         exit_code=usage.exit_code or 0,
         death=death,
-        answer=None if death else answer,
-        seconds=time.monotonic() - begin,
+        answer=answer,
+        seconds=seconds,
         cpu_seconds=usage.cpu_seconds,
         peak_memory_bytes=usage.peak_memory_bytes,
         canary_seconds=canary,

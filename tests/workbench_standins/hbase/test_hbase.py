@@ -1,5 +1,6 @@
 """HBase on this machine: the real one, on loopback only, that ends with whoever started it."""
 
+import json
 import threading
 import time
 import tomllib
@@ -126,6 +127,51 @@ def kill_when_it_serves(folder):
     until(lambda: (folder / "client" / "gc.log").is_file() and of_folder(folder), seconds=120)
     time.sleep(5)
     of_folder(folder)[0].kill()
+
+
+FIGURES = {
+    "requests": 2, "errors": {}, "due": 2, "late": 0, "seconds": 1.0, "canary_seconds": 0.0, "begin_epoch": 101.0,
+    "begin_uptime": 0.0, "answer": "3 lost 0", "service": {}, "response": {},
+}  # fmt: skip
+
+
+def test_what_became_of_hbase_is_told_apart(tmp_path):
+    """Of what a server and its load left behind: it died, stood still, lost a write, or the load itself was wrong."""
+    place, folder = tmp_path, tmp_path / "hbase"
+    for made in (folder, place / "client"):
+        made.mkdir()
+    (place / "gc.log").write_bytes(GC_LOG.encode())
+    load = collectors.Load(2, {}, 1.0, 2.0, 2.0, {}, {}, 0, 0.0)
+    log = collectors.read(place / "gc.log")
+    client = collectors.Trial("Parallel", log, 0, None, "3 lost 0", 1.0, 1.0, 1, 0.0, load)
+
+    def left(exit_code, client, *, closing="3 lost 0", said=""):
+        usage = {"exit_code": exit_code, "cpu_seconds": 1.5, "peak_memory_bytes": 7, "pauses_logged": 0}
+        (folder / "usage.json").write_text(json.dumps(usage))
+        (folder / "hbase.log").write_text(said)
+        (place / "client" / "out.txt").write_text(json.dumps(FIGURES | {"answer": closing}))
+        return loads._trial("Z", place, folder, client, started=100.0, seconds=9.0)
+
+    lives = left(None, client)
+    assert (lives.death, lives.answer, lives.cpu_seconds, lives.collection.seconds) == (None, "3 lost 0", 1.5, 2.0)
+    assert len(lives.collection.pauses) == 1  # the one before the first request is not its load's
+    died = left(3, client, said="x\nTerminating due to java.lang.OutOfMemoryError: Java heap space\n")
+    assert (died.exit_code, died.answer, died.out_of_memory, died.load) == (3, None, True, load)
+    still = left(None, "org.apache.hadoop.hbase.client.RetriesExhaustedException: Failed after attempts=6")
+    assert still.death.startswith("did not answer: org.apache.hadoop.hbase") and still.load is None
+    assert left(None, client, closing="3 failed: no answer").answer is None
+    with pytest.raises(ValueError, match="has not all writes that it acknowledged: lost 2"):
+        left(None, client, closing="3 lost 2")
+    with pytest.raises(ValueError, match="the load of HBase ended, and HBase did not: Rows.java, Line 1"):
+        left(None, "Rows.java, Line 1: no such type")
+
+
+GC_LOG = """\
+[0.010s][info][gc] Using G1
+[0.5s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 10M->3M(64M) 2.000ms
+[1.5s][info][gc] GC(1) Pause Young (Normal) (G1 Evacuation Pause) 10M->3M(64M) 4.000ms
+[3.0s][info][gc] GC(2) Concurrent Mark Cycle
+"""
 
 
 def test_missing_jars_and_javas_are_named(tmp_path, monkeypatch):
