@@ -47,7 +47,7 @@ class Decision:
 
     Attributes:
         principal: the reader.
-        table: its name, without the policy's catalog.
+        table: its name, without the policy's catalog where it is clear without.
         row: where a row is visible: where one of its cells is.
         columns: all columns of the schema, hidden ones among them, in its order.
         uuid: of the Iceberg table that the policy is bound to; None where it is not.
