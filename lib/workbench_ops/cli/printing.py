@@ -6,10 +6,10 @@ from pathlib import Path
 
 def columns(lines: Sequence[Sequence[object]]) -> None:
     """Print rows of values in columns, whatever signs are in them."""
-    lines = [[printable(str(value)) for value in line] for line in lines]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        print("  ".join(value.ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
+    texts = [[printable(str(value)) for value in line] for line in lines]
+    widths = [max(len(line[i]) for line in texts) for i in range(len(texts[0]))]
+    for line in texts:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
 def printable(text: str) -> str:
