@@ -268,7 +268,7 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
         (
             "90_benchmark_tpcds",
             {"ENGINES": "spark42"},
-            "no engine 'spark42' (did you mean spark41?); there are baseline, dbt, duckdb, sail, spark35, spark41",
+            "no engine 'spark42' (did you mean spark41?); there are baseline, dbt, duckdb, sail, spark35, spark41, trino",
         ),
         (
             "33_move_to_iceberg",

@@ -209,7 +209,7 @@ def test_the_command_lists_engines_and_whether_they_run(project):
     assert said[3].split() == ["duckdb", "DuckDB", "1.5.5", "yes"]
     wrong = workbench("engines", "install", "sial", cwd=project)
     assert (wrong.returncode, wrong.stderr) == (
-        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, dbt, duckdb, sail, spark35, spark41\n",
+        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, dbt, duckdb, sail, spark35, spark41, trino\n",
     )  # fmt: skip
     assert workbench("engines", "install", "duckdb", cwd=project).stdout == "duckdb can run: DuckDB 1.5.5\n"
 
