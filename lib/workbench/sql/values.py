@@ -3,7 +3,7 @@
 import math
 import weakref
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -33,12 +33,13 @@ def declare(spark: SparkSession, values: Mapping[str, Any]) -> None:
     """
     _check_names(values)
     kinds = {name: _kind(name, value) for name, value in values.items()}
+    given = {name: _given(name, value) for name, value in values.items()}
     if not kinds:
         return
     releases.need(spark, "values of SQL cells (session variables)", since="4.0")
     for name, kind in kinds.items():
         spark.sql(f"DECLARE OR REPLACE VARIABLE {identifiers.column(name)} {kind}")
-        spark.sql(f"SET VAR session.{identifiers.column(name)} = CAST(:value AS {kind})", {"value": values[name]})
+        spark.sql(f"SET VAR session.{identifiers.column(name)} = CAST(:value AS {kind})", {"value": given[name]})
         _names.setdefault(spark, set()).add(name)
 
 
@@ -79,6 +80,21 @@ def _kind(name: str, value: object) -> str:
         f"{name} must be a text, a number, True or False, a date, a datetime, bytes or None, found "
         f"{type(value).__name__}"
     )
+
+
+def _given(name: str, value: Any) -> Any:
+    """Return a value as PySpark takes it: dates and times as texts.
+
+    PySpark hands those on by the calendar that was in force: 1 March 1500 arrives as 20 February, and a year below
+    1,000 as an error without words.
+    """
+    if isinstance(value, datetime):
+        try:
+            moment = value.astimezone(UTC) if value.tzinfo else value
+        except OverflowError:
+            raise ArgumentError(f"{name} is {value}, which is outside the years 1 to 9999 in UTC") from None
+        return moment.isoformat(" ", "microseconds")
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _decimal(name: str, value: Decimal) -> str:

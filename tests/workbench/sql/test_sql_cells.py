@@ -1,7 +1,7 @@
 """SQL cells: values as session variables, one statement shown, the magic in a shell of IPython."""
 
 import weakref
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -193,3 +193,21 @@ def test_the_plan_of_a_query(spark, namespace):
     told = sql.plan(frame)
     assert (told.steps[-1].rows, told.steps[0].rows) == (10, 1)
     assert told == sql.plan(frame) and "#" not in str(told)
+
+
+def test_days_and_times_of_each_year_arrive_as_they_are(spark):
+    """PySpark's own parameters shift what lies before 1582 by days, and fail without a word below the year 1,000."""
+    moments = [datetime(1, 1, 1), datetime(999, 12, 31, 23), datetime(1500, 3, 1), datetime(1582, 10, 4), datetime(1582, 10, 15),
+               datetime(9999, 12, 31, 23, 59, 59, 999_999)]  # fmt: skip
+    east = timezone(timedelta(hours=5, minutes=53, seconds=28))
+    for moment in moments:
+        aware = moment.replace(tzinfo=UTC if moment.year == 1 else east)
+        sql.declare(spark, {"D": moment.date(), "N": moment, "A": aware})
+        row = spark.sql(
+            "SELECT CAST(session.D AS STRING) AS d, CAST(session.N AS STRING) AS n, unix_micros(session.A) AS a"
+        ).first()
+        text = moment.isoformat(" ").removesuffix(".000000")
+        assert (row.d, row.n) == (moment.date().isoformat(), text)
+        assert timedelta(microseconds=row.a) == aware - datetime(1970, 1, 1, tzinfo=UTC)
+    with pytest.raises(ValueError, match="FIRST is .* outside the years 1 to 9999 in UTC"):
+        sql.declare(spark, {"FIRST": datetime(1, 1, 1, tzinfo=east)})
