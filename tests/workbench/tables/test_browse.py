@@ -239,7 +239,7 @@ def test_a_table_that_is_dropped_while_it_is_looked_at(lake, orders):
         ),
         (
             {"name": "x", "type": "sql", "uri": "sqlite:////nowhere/at/all.db"},
-            "the catalog x cannot be looked at: ",
+            "the catalog x cannot be looked at: there is no file /nowhere/at/all.db",
         ),
         (17, "catalog is int, expected PyIceberg's Catalog or a dict of its properties"),
     ],
@@ -247,6 +247,14 @@ def test_a_table_that_is_dropped_while_it_is_looked_at(lake, orders):
 def test_a_catalog_that_does_not_answer_is_a_sentence(lake, sentence):
     assert said(browse.tree, lake).startswith(sentence)
     assert said(browse.head, lake, "n.orders").startswith(sentence)
+
+
+def test_a_mistyped_file_of_a_catalog_is_not_made(tmp_path):
+    """PyIceberg would make it, and the lake would look empty."""
+    mistyped = tmp_path / "catalgo.db"
+    sentence = f"the catalog x cannot be looked at: there is no file {mistyped}"
+    assert said(browse.tree, {"name": "x", "type": "sql", "uri": f"sqlite:///{mistyped}?timeout=30"}) == sentence
+    assert not mistyped.exists()
 
 
 def test_names_that_are_none(lake, orders):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench._base import identifiers, moments, secrets
@@ -37,8 +38,17 @@ def catalog_of(catalog: Catalog) -> IcebergCatalog:
     from pyiceberg.catalog import load_catalog
 
     properties = {key: str(value) for key, value in catalog.items() if key != "name" and value is not None}
+    _refuse_no_file(catalog.get("name") or "default", properties.get("uri", ""))
     with answered(f"the catalog {catalog.get('name') or 'default'}"):
         return load_catalog(catalog.get("name"), **properties)
+
+
+def _refuse_no_file(name: str, uri: str) -> None:
+    """Refuse a SQLite file that is not there: PyIceberg would make it, and show a lake without tables."""
+    kind, _, rest = uri.partition(":///")
+    path = rest.partition("?")[0]
+    if kind.partition("+")[0] == "sqlite" and path not in ("", ":memory:") and not Path(path).exists():
+        raise ArgumentError(f"the catalog {name} cannot be looked at: there is no file {path}")
 
 
 @contextmanager
