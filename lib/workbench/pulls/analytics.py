@@ -80,6 +80,8 @@ def report(
     Raises:
         ValueError: an argument is wrong, a name is unknown, or the property cannot be read.
     """
+    if "/" in number:
+        raise ArgumentError(f"number is {number}; give the property's number alone, without properties/")
     for names, most, what in ((dimensions, MOST_DIMENSIONS, "dimensions"), (metrics, MOST_METRICS, "metrics")):
         if not 1 <= len(names) <= most:
             raise ArgumentError(f"{what} must be 1 to {most}, found {len(names)}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -13,6 +13,15 @@ from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 
 EXACT = "decimal(38,18)"
+# what a text must look like; Spark takes more than is said: an hour for today's, a year for its first day
+NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\s*$"
+UNBOUNDED = r"(?i)^\s*([+-]?inf(inity)?|nan)\s*$"
+_DAY, _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+MOMENTS = {
+    "date": rf"^\s*{_DAY}\s*$",
+    "timestamp": rf"^\s*{_DAY}({_CLOCK}( ?(Z|UTC|[+-][0-9]{{2}}:?[0-9]{{2}}))?)?\s*$",
+    "timestamp_ntz": rf"^\s*{_DAY}({_CLOCK})?\s*$",
+}
 WHOLE = {"tinyint": 1, "smallint": 2, "int": 3, "bigint": 4}
 INTEGER, DIGITS = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]+)?$"
 # else Spark takes Arrow rows into the plan, and computes what is done with them one by one and once more each time
@@ -182,10 +191,34 @@ def _arrow(table: str, rows: Sequence[Any]) -> Any:
             raise AnswerRefused(
                 f"row {number} of the answer for {table} and row 1 differ in the key {odd}; each row must have all"
             )
+    for name in first:
+        if len(kinds := {_kind(row[name]) for row in rows} - {""}) > 1:
+            raise AnswerRefused(f"the answer for {table} has {' and '.join(sorted(kinds))} in the column {name}")
     try:
         return pa.Table.from_pylist(list(rows))
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise AnswerRefused(f"the answer for {table} mixes types in a column: {error}") from error
+    except (ValueError, TypeError, OverflowError) as error:  # Arrow's own among them
+        raise AnswerRefused(f"the answer for {table} cannot be a table: {_odd_column(rows)}{error}") from error
+
+
+def _odd_column(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the beginning of a sentence: which column Arrow cannot have, and the types in it."""
+    import pyarrow as pa
+
+    for name in rows[0]:
+        try:
+            pa.array([row[name] for row in rows])
+        except (ValueError, TypeError, OverflowError):
+            types = sorted({type(row[name]).__name__ for row in rows})
+            return f"the column {name} has values of {', '.join(types)}: "
+    return ""
+
+
+def _kind(value: Any) -> str:
+    """Return what kind of value it is, of those that Arrow turns into one another; "" for all others."""
+    if isinstance(value, datetime):
+        return "times with a zone" if value.tzinfo else "times without a zone"
+    kinds = {date: "dates", str: "texts", bytes: "bytes"}
+    return next((word for kind, word in kinds.items() if isinstance(value, kind)), "")
 
 
 def _refuse_columns(table: str, given: Iterable[str], expected: Sequence[str]) -> None:
@@ -209,19 +242,28 @@ def _converted(table: str, name: str, kind: str, target: str) -> tuple[Column, C
         return column, None
     quoted = identifiers.in_sql(name)
     value = F.expr(f"try_cast({quoted} AS {target})")
-    numeric = target in WHOLE or target.startswith("decimal")
     if kind in WHOLE and target in WHOLE and WHOLE[kind] <= WHOLE[target]:
         return value, None
-    if numeric and (kind in WHOLE or kind == "string" or kind.startswith("decimal")):
-        same = F.expr(f"try_cast({quoted} AS {EXACT}) = try_cast({quoted} AS {target})")
-        if kind.startswith("decimal"):
-            same = F.expr(f"{quoted} = try_cast({quoted} AS {target})")
-    elif numeric and kind in ("double", "float"):
+    if target.startswith("decimal") and (kind in WHOLE or kind.startswith("decimal")):
+        # back in the type of the answer: the type that both have in common may have lost digits of either
+        same = F.expr(f"try_cast(try_cast({quoted} AS {target}) AS {kind}) = {quoted}")
+    elif target.startswith("decimal") and kind in ("string", "double", "float"):
         # the shortest text of a double is what its source meant; its binary value is another number
-        text = f"CAST({quoted} AS string)"
-        same = F.expr(f"try_cast({text} AS {EXACT}) = try_cast({text} AS {target})")
+        text = quoted if kind == "string" else f"CAST({quoted} AS string)"
         value = F.expr(f"try_cast({text} AS {target})")
-    elif kind == "string" or (kind, target) == ("float", "double") or (target == "double" and kind in WHOLE):
+        same = value.isNotNull() & _digits_fit(F.expr(text), int(target.rstrip(")").rpartition(",")[2]))
+    elif target in WHOLE and kind in ("double", "float"):
+        same = F.expr(f"CAST(try_cast({quoted} AS {target}) AS {kind}) = {quoted}")
+    elif target in WHOLE and (kind == "string" or kind in WHOLE or kind.startswith("decimal")):
+        exact = quoted if kind.startswith("decimal") else f"try_cast({quoted} AS {EXACT})"
+        same = F.expr(f"{exact} = try_cast({quoted} AS {target})")
+    elif kind == "string" and target in ("double", "float"):
+        same = value.isNotNull() & _is_double(column, value)
+    elif kind == "string" and target in MOMENTS:
+        same = value.isNotNull() & column.rlike(MOMENTS[target])
+    elif kind in WHOLE and target == "double":
+        same = F.expr(f"try_cast(try_cast({quoted} AS double) AS {kind}) = {quoted}")
+    elif kind == "string" or (kind, target) == ("float", "double"):
         same = value.isNotNull()
     elif target == "timestamp" and kind == "timestamp_ntz":
         return column.cast(target), None
@@ -230,6 +272,27 @@ def _converted(table: str, name: str, kind: str, target: str) -> tuple[Column, C
             f"{name} of the answer is {kind}, and {table} has {target}: convert it in the function"
         )
     return value, column.isNull() | F.coalesce(same, F.lit(False))
+
+
+def _digits_fit(text: Column, scale: int) -> Column:
+    """Say whether a text is a number that has no more digits behind the point than a scale."""
+    from pyspark.sql import functions as F
+
+    fraction = F.regexp_extract(text, r"\.([0-9]*?)0*([eE].*)?\s*$", 1)
+    exponent = F.coalesce(F.regexp_extract(text, r"[eE]([+-]?[0-9]{1,4})\s*$", 1).try_cast("int"), F.lit(0))
+    return text.rlike(NUMBER) & (F.length(fraction) - exponent <= scale)
+
+
+def _is_double(text: Column, value: Column) -> Column:
+    """Say whether a text is a number, and a double holds it: neither beyond all doubles nor another whole one."""
+    from pyspark.sql import functions as F
+
+    whole = text.rlike(r"^\s*[+-]?[0-9]+\s*$")
+    same = value.try_cast("decimal(38,0)") == text.try_cast("decimal(38,0)")
+    lost = (value == 0) & F.regexp_extract(text, "^[^eE]*", 0).rlike("[1-9]")
+    bounded = F.abs(value) < F.lit(float("inf"))
+    number = text.rlike(NUMBER) & bounded & ~lost & (~whole | F.coalesce(same, F.lit(False)))
+    return text.rlike(UNBOUNDED) | number
 
 
 def _refuse_changed(

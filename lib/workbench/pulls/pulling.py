@@ -204,7 +204,8 @@ def _next(
     known |= {day.isoformat(): seen.get(day, comparing.EMPTY) for day in days}
     until = max(through, judging.day_of(before.until if before else "") or through)
     settled = through - timedelta(settled_days)
-    if before and before.settled:
+    # an earlier first day has to have joined the days of before: else those between were never asked for
+    if before and before.settled and date.fromisoformat(before.first) <= through + timedelta(1):
         settled = max(settled, date.fromisoformat(before.settled))
     digests = {day: digest for day, digest in sorted(known.items()) if date.fromisoformat(day) > settled}
     closed = settled.isoformat() if settled >= begin else ""

@@ -203,6 +203,7 @@ def test_what_is_refused_before_a_report(server):
         ({"metrics": {"country": "activeUsers"}}, "a column of a dimension and of a metric"),
         ({"metrics": {}}, "metrics must be 1 to 10"),
         ({"number": "99"}, "sufficient permissions"),
+        ({"number": "properties/1"}, "number is properties/1; give the property's number alone"),
     ):
         with pytest.raises(ValueError, match=said):
             report(server, **options)

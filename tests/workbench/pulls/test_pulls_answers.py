@@ -1,6 +1,8 @@
 """Texts of an answer become the same numbers by Arrow and by Spark, or are refused by both."""
 
 import contextlib
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -9,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench import pulls
-from workbench.pulls import answers
+from workbench.pulls import answers, comparing, pulling
 
-TYPES = {"tiny": "TINYINT", "whole": "INT", "long": "BIGINT", "money": "DECIMAL(18,2)", "share": "DECIMAL(9,9)"}
+TYPES = {"tiny": "TINYINT", "whole": "INT", "long": "BIGINT", "money": "DECIMAL(18,2)", "share": "DECIMAL(9,9)",
+         "wide": "DECIMAL(38,2)", "widest": "DECIMAL(38,0)", "deep": "DECIMAL(38,10)"}  # fmt: skip
 PLAIN = ["0", "-0", "007", "127", "128", "-2147483648", "2147483648", "1.50", "1.505", "0.1", "-12.340", "9" * 17]
 ODD = [
     "",
@@ -71,3 +74,78 @@ def test_digits_are_taken_by_arrow_and_all_else_is_left_to_spark(spark, table):
     for odd in ODD:
         rows = answers._typed(pa.table({"whole": pa.array([odd])}), schema)
         assert rows.schema.field("whole").type == pa.string(), odd
+
+
+D = Decimal
+CASES = [
+    # the type that two decimals have in common loses digits of either, and both were rounded alike
+    ("wide", "1.505", None), ("wide", "1.50", D("1.50")), ("wide", D("1.505"), None), ("wide", 1.505, None),
+    ("wide", 1.5, D("1.50")), ("widest", "1.5", None), ("widest", D("1.5"), None), ("widest", 2, D(2)),
+    ("widest", "123e2", D(12300)), ("deep", "1.12345678905", None), ("deep", D("1.1234567890"), D("1.1234567890")),
+    ("money", "1.5000000000000000000000001", None), ("money", "1e-30", None), ("money", 1e-19, None),
+    ("money", "15e-1", D("1.50")), ("money", "1.500e0", D("1.50")), ("money", "١.٥", None), ("money", "NaN", None),
+    ("whole", 5.0, 5), ("whole", 1.5, None), ("whole", float("nan"), None), ("long", 9.3e18, None),
+    ("x", 2**53 + 1, None), ("x", 2**53, 2.0**53), ("x", str(2**53 + 1), None), ("x", "0.1", 0.1), ("x", "1e400", None),
+    ("x", "1e-400", None), ("x", "12D", None), ("x", "7f", None), ("x", "0x1p3", None), ("x", "Infinity", float("inf")),
+    ("x", "0e5", 0.0),
+    # Spark takes an hour for today's, a year for its first day, and drops what follows a day
+    ("day", "2026-01-31", date(2026, 1, 31)), ("day", "2026-01-31Tgarbage", None), ("day", "2026-01-31 23:00:00", None),
+    ("day", "2026", None), ("day", "202601", None), ("day", "2026-1-5", None), ("day", "2026-02-30", None),
+    ("at", "12:30", None), ("at", "T12:30", None), ("at", "2026", None), ("at", "2026-01-01 00:00:00.1234567", None),
+    ("bare", "2026-01-01T00:00:00+05:00", None), ("bare", "2026-01-01T00:00:00.123456", datetime(2026, 1, 1, 0, 0, 0, 123456)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def others(spark, table):
+    kinds = TYPES | {"x": "DOUBLE", "day": "DATE", "at": "TIMESTAMP", "bare": "TIMESTAMP_NTZ"}
+    for name, kind in kinds.items():
+        spark.sql(f"CREATE OR REPLACE TABLE pull_answers.of_{name} (v {kind}) USING iceberg")
+    yield
+    for name in kinds:
+        spark.sql(f"DROP TABLE pull_answers.of_{name}")
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), CASES)
+def test_a_value_is_held_as_it_was_or_refused(spark, others, name, value, expected):
+    assert rows_of(spark, f"pull_answers.of_{name}", [{"v": value}]) == (
+        None if expected is None else [(expected,)]
+    )
+
+
+NAIVE, AWARE = datetime(2026, 1, 2, 23, 30), datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([date(2026, 1, 2), NAIVE], "dates and times without a zone in the column v"),
+        ([AWARE, NAIVE], "times with a zone and times without a zone in the column v"),
+        (["a", b"b"], "bytes and texts in the column v"),
+        ([1, "x"], "the column v has values of int, str"),
+        ([2**63, 2**70], "the column v has values of int"),
+    ],
+)
+def test_values_that_arrow_would_turn_into_one_another_are_refused(spark, table, values, words):
+    with contextlib.ExitStack() as open_frames, pytest.raises(pulls.AnswerRefused, match=words):
+        answers.frame(open_frames, spark, table, [{"v": value} for value in values])
+
+
+def test_two_times_within_a_millisecond_have_two_digests(spark):
+    for kind in ("struct(t)", "array(t)", "map(1, t)"):
+        moments = [
+            f"SELECT {kind} AS v FROM (SELECT TIMESTAMP'2026-01-01 10:00:00.{us:06}' AS t)" for us in (1, 999)
+        ]
+        first, second = (comparing.sums(spark.sql(moment), None) for moment in moments)
+        assert first != second, kind
+
+
+def test_days_between_an_earlier_first_day_and_those_of_before_are_asked_for():
+    """A backfill that stops before it has joined them: its own day, or an answer that ends early."""
+    day = [date(2026, 1, 1) + timedelta(n) for n in range(40)]
+    before = pulling._next(None, "s", day[10], day[20], 3, {}, day[10:21])
+    assert before.settled == day[17].isoformat()
+    begun = pulling._next(before, "s", day[1], day[3], 3, {}, day[1:4])
+    assert pulling._asked(begun, day[1], day[21], 3)[0] <= day[4]
+    joined = pulling._next(before, "s", day[1], day[9], 3, {}, day[1:10])
+    assert pulling._asked(joined, day[1], day[21], 3)[0] == day[18]

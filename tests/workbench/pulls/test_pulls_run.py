@@ -225,7 +225,7 @@ BAD = {
     "no day": ([row(event_date=None)], "has no event_date"),
     "another day": ([row(event_date=date(2026, 2, 28))], "rows of 2026-02-28, expected 2026-03-01"),
     "no rows at all": ("soon", "is str, expected an Arrow table"),
-    "mixed types": ([row(users="1"), row(users=2, country="FR")], "mixes types"),
+    "mixed types": ([row(users="1"), row(users=2, country="FR")], "the column users has values of int, str"),
 }
 
 
