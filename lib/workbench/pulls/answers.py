@@ -8,7 +8,7 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from workbench._base import identifiers, sessions
+from workbench._base import identifiers, releases, sessions
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 
@@ -279,7 +279,8 @@ def _digits_fit(text: Column, scale: int) -> Column:
     from pyspark.sql import functions as F
 
     fraction = F.regexp_extract(text, r"\.([0-9]*?)0*([eE].*)?\s*$", 1)
-    exponent = F.coalesce(F.regexp_extract(text, r"[eE]([+-]?[0-9]{1,4})\s*$", 1).try_cast("int"), F.lit(0))
+    power = F.regexp_extract(text, r"[eE]([+-]?[0-9]{1,4})\s*$", 1)
+    exponent = F.coalesce(releases.try_cast(power, "int"), F.lit(0))
     return text.rlike(NUMBER) & (F.length(fraction) - exponent <= scale)
 
 
@@ -288,7 +289,7 @@ def _is_double(text: Column, value: Column) -> Column:
     from pyspark.sql import functions as F
 
     whole = text.rlike(r"^\s*[+-]?[0-9]+\s*$")
-    same = value.try_cast("decimal(38,0)") == text.try_cast("decimal(38,0)")
+    same = releases.try_cast(value, "decimal(38,0)") == releases.try_cast(text, "decimal(38,0)")
     lost = (value == 0) & F.regexp_extract(text, "^[^eE]*", 0).rlike("[1-9]")
     bounded = F.abs(value) < F.lit(float("inf"))
     number = text.rlike(NUMBER) & bounded & ~lost & (~whole | F.coalesce(same, F.lit(False)))

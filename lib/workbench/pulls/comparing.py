@@ -7,19 +7,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from workbench._base import identifiers
+from workbench._base import identifiers, nested
 from workbench._base.typing import Column, DataFrame
 from workbench.pulls.answers import AnswerRefused
 
 EMPTY = "0:0:0"
 PARTS = ("_first_high", "_first_low", "_second_high", "_second_low")  # halves of the two hashes of a row
 _LOW = (1 << 32) - 1
-# JSON has milliseconds where nothing is said, and two times within one would be the same
-_JSON = {
-    "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 _COMPLEX = ("array", "map", "struct", "variant")
 WHOLE = date(1970, 1, 1)  # stands for the day of a source that has none
 
@@ -154,7 +148,7 @@ def _parts(rows: DataFrame) -> dict[str, Column]:
     for field in rows.schema:
         column = F.col(identifiers.column(field.name))
         complex_kind = field.dataType.typeName() in _COMPLEX
-        value = F.to_json(column, _JSON) if complex_kind else column
+        value = F.to_json(column, nested.AS_JSON) if complex_kind else column
         values += [column.isNull(), value]
     halves = []
     for hashed in (F.xxhash64(*values), F.xxhash64(F.lit("second"), *values)):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from workbench._base import nested
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, Row, SparkSession, jvm
@@ -148,7 +149,7 @@ def digest(df: DataFrame) -> tuple[Any, ...]:
     named = df.toDF(*[f"c{n}" for n in range(len(df.columns))])
     columns = [
         F.format_string("%.9e", F.col(name).cast("double")) if kind in ("float", "double")
-        else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
+        else F.to_json(F.struct(name), nested.AS_JSON) if re.search(r"map<|variant", kind) else F.col(name)
         for name, kind in named.dtypes
     ]  # fmt: skip
     nulls = [

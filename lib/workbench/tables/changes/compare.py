@@ -5,7 +5,7 @@ import operator
 from collections.abc import Sequence
 from functools import reduce
 
-from workbench._base import identifiers
+from workbench._base import identifiers, nested
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, DataType, StructType
 
@@ -13,11 +13,6 @@ from workbench._base.typing import Column, DataFrame, DataType, StructType
 BROADCAST_ROWS = 500_000
 TWICE = "KEY_TWICE"
 SHOWN_CHARACTERS = 200  # of a key's value in an error
-AS_TEXT = {
-    "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 def comparable(schema: StructType, names: Sequence[str]) -> list[Column]:
@@ -51,8 +46,8 @@ def fingerprint(schema: StructType, names: Sequence[str]) -> Column:
     parts: list[Column] = []
     nulls: list[Column] = []
     for name, column in zip(names, comparable(schema, names), strict=True):
-        nested = schema[name].dataType.typeName() in ("struct", "array", "map")
-        parts.append(F.to_json(column, AS_TEXT) if nested else column)
+        complex_kind = schema[name].dataType.typeName() in ("struct", "array", "map")
+        parts.append(F.to_json(column, nested.AS_JSON) if complex_kind else column)
         if schema[name].nullable:
             nulls.append(F.when(column.isNull(), F.lit(1 << len(nulls) % 60)).otherwise(F.lit(0)).cast("bigint"))
     places = [reduce(operator.add, nulls[n : n + 60]) for n in range(0, len(nulls), 60)]

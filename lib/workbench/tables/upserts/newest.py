@@ -5,18 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 
-from workbench._base import identifiers, releases
+from workbench._base import identifiers, nested, releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame
 from workbench.tables.upserts.shapes import KINDS, Shape
-
-# texts that differ wherever the values do, in every session
-_JSON = {
-    "ignoreNullFields": "false",
-    "timeZone": "UTC",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 @contextmanager
@@ -133,5 +125,5 @@ def _tie(shape: Shape, column: Callable[[str], Column]) -> Column:
 
     deleted = F.coalesce(column(shape.deleted), F.lit(False)) if shape.deleted else F.lit(False)
     values = [column(name).alias(name) for name in shape.values]
-    text = F.to_json(F.struct(*values), _JSON) if values else F.lit("")
+    text = F.to_json(F.struct(*values), nested.AS_JSON) if values else F.lit("")
     return F.struct(deleted.alias("deleted"), text.alias("text"))
