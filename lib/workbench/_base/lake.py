@@ -60,6 +60,12 @@ def pyiceberg_properties(folder: Path) -> dict[str, str]:
     }
 
 
+def sqlite_file(uri: str) -> Path:
+    """Return the file of a catalog in SQLite, from PyIceberg's address of it, in which %20 is a space."""
+    _, divided, place = uri.partition(":///")
+    return Path(unquote((place if divided else uri).partition("?")[0]))
+
+
 def pyiceberg_uri(jdbc: str) -> str:
     """Return PyIceberg's address of a database that Spark reaches by JDBC: SQLite's files have another form there.
 

@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from workbench._base import identifiers
+from workbench._base import identifiers, lake
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.light import rest
 from workbench.light.typing import Catalog, IcebergCatalog, IcebergTable
@@ -127,7 +127,7 @@ def _kind(properties: Mapping[str, str]) -> str:
 
 def _database(uri: str) -> Path:
     """Return the file of a catalog in SQLite, which PyIceberg would make where it is missing."""
-    path = Path(unquote(uri.removeprefix("sqlite:///").partition("?")[0]))
+    path = lake.sqlite_file(uri)
     if not path.is_file():
         raise ArgumentError(f"the catalog's database {path} is not there")
     return path

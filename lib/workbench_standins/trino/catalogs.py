@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from workbench._base import lake
 from workbench._base.errors import ArgumentError
 
 S3 = {
@@ -46,7 +47,7 @@ def _of_file(properties: Mapping[str, str]) -> dict[str, str]:
     uri = properties.get("uri", "")
     if not uri.startswith("sqlite:///"):
         raise ArgumentError("the catalog is a database other than SQLite, for which this Trino has no driver")
-    path = Path(uri.removeprefix("sqlite:///").partition("?")[0])
+    path = lake.sqlite_file(uri)
     return {
         "iceberg.catalog.type": "jdbc",
         "iceberg.jdbc-catalog.driver-class": "org.sqlite.JDBC",

@@ -255,6 +255,11 @@ def test_a_mistyped_file_of_a_catalog_is_not_made(tmp_path):
     sentence = f"the catalog x cannot be looked at: there is no file {mistyped}"
     assert said(browse.tree, {"name": "x", "type": "sql", "uri": f"sqlite:///{mistyped}?timeout=30"}) == sentence
     assert not mistyped.exists()
+    for uri in ("sqlite:///:memory:", "sqlite://", f"sqlite:///file:{mistyped}?uri=true&mode=memory"):
+        assert browse.tree({"name": "x", "type": "sql", "uri": uri}) == (), uri
+    spaced = tmp_path / "a b.db"
+    spaced.touch()
+    assert browse.tree({"name": "x", "type": "sql", "uri": f"sqlite:///{tmp_path}/a%20b.db"}) == ()
 
 
 def test_names_that_are_none(lake, orders):

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench._base import identifiers, moments, secrets
+from workbench._base import identifiers, lake, moments, secrets
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Catalog as IcebergCatalog
 
@@ -45,9 +44,11 @@ def catalog_of(catalog: Catalog) -> IcebergCatalog:
 
 def _refuse_no_file(name: str, uri: str) -> None:
     """Refuse a SQLite file that is not there: PyIceberg would make it, and show a lake without tables."""
-    kind, _, rest = uri.partition(":///")
-    path = rest.partition("?")[0]
-    if kind.partition("+")[0] == "sqlite" and path not in ("", ":memory:") and not Path(path).exists():
+    if uri.partition(":")[0].partition("+")[0] != "sqlite" or ":///" not in uri:
+        return
+    path = lake.sqlite_file(uri)
+    elsewhere = str(path) in (".", ":memory:") or str(path).startswith("file:")  # memory, SQLite's own
+    if not elsewhere and not path.exists():
         raise ArgumentError(f"the catalog {name} cannot be looked at: there is no file {path}")
 
 
