@@ -192,7 +192,7 @@ def _arrow(table: str, rows: Sequence[Any]) -> Any:
                 f"row {number} of the answer for {table} and row 1 differ in the key {odd}; each row must have all"
             )
     for name in first:
-        if len(kinds := {_kind(row[name]) for row in rows} - {""}) > 1:
+        if len(kinds := _kinds([row[name] for row in rows])) > 1:
             raise AnswerRefused(f"the answer for {table} has {' and '.join(sorted(kinds))} in the column {name}")
     try:
         return pa.Table.from_pylist(list(rows))
@@ -213,12 +213,13 @@ def _odd_column(rows: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _kind(value: Any) -> str:
-    """Return what kind of value it is, of those that Arrow turns into one another; "" for all others."""
-    if isinstance(value, datetime):
-        return "times with a zone" if value.tzinfo else "times without a zone"
-    kinds = {date: "dates", str: "texts", bytes: "bytes"}
-    return next((word for kind, word in kinds.items() if isinstance(value, kind)), "")
+def _kinds(values: Sequence[Any]) -> set[str]:
+    """Return the kinds of values, of those that Arrow turns into one another."""
+    times = [value for value in values if isinstance(value, datetime)]
+    kinds = {f"times {'with' if time.tzinfo else 'without'} a zone" for time in times}
+    types = [kind for kind in set(map(type, values)) if not issubclass(kind, datetime)]
+    words = {date: "dates", str: "texts", bytes: "bytes"}
+    return kinds | {word for kind, word in words.items() if any(issubclass(other, kind) for other in types)}
 
 
 def _refuse_columns(table: str, given: Iterable[str], expected: Sequence[str]) -> None:
