@@ -8,11 +8,12 @@ for counts until it was last looked at, which is before and behind each test and
 import contextlib
 import json
 import os
-import threading
 import time
 from pathlib import Path
 
 import pytest
+
+from workbench._base import repeating
 
 VARIABLE = "BENCH_SPENT"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -56,19 +57,9 @@ class Clock:
 
 def measured(clock, run):
     """Return CPU and wall seconds of what runs processes, looked at from time to time: a JVM may end unseen."""
-    over, before, begin = threading.Event(), clock(), time.perf_counter()
-
-    def looks():
-        while not over.wait(0.5):
-            clock()
-
-    looking = threading.Thread(target=looks)
-    looking.start()
-    try:
+    before, begin = clock(), time.perf_counter()
+    with repeating.every(0.5, clock):
         run()
-    finally:
-        over.set()
-        looking.join()
     return round(clock() - before, 2), round(time.perf_counter() - begin, 2)
 
 

@@ -7,17 +7,16 @@ import hashlib
 import json
 import shutil
 import tarfile
-import threading
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from pydantic import Field
 
-from workbench._base import files, jars, strict
+from workbench._base import files, jars, repeating, strict
 from workbench._base.errors import ArgumentError
 
 Say = Callable[[str], object]
@@ -116,32 +115,22 @@ def _require_room(folder: Path, archives: Sequence[Archive]) -> None:
         )
 
 
-def _watched(folder: Path, *, name: str, size: int, say: Say) -> AbstractContextManager[None]:
-    """Return the context in which the growth of a folder is told, a line every few seconds."""
+@contextmanager
+def _watched(folder: Path, *, name: str, size: int, say: Say) -> Iterator[None]:
+    """Tell of the growth of a folder, a line every few seconds, until the block ends."""
+    told_megabytes = 0
 
-    @contextmanager
-    def telling() -> Iterator[None]:
-        ended = threading.Event()
+    def tell() -> None:
+        nonlocal told_megabytes
+        largest = max(_sizes(folder), default=0)  # the file that comes; Ivy copies it at the end
+        megabytes = round(largest / 1e6)
+        if megabytes > told_megabytes:  # its description, and those that it refers to, come first
+            say(f"{name}: {megabytes} of {size / 1e6:.0f} MB")
+            told_megabytes = megabytes
 
-        def tell() -> None:
-            before = 0
-            while not ended.wait(SECONDS):
-                largest = max(_sizes(folder), default=0)  # the file that comes; Ivy copies it at the end
-                megabytes = round(largest / 1e6)
-                if megabytes > before:  # its description, and those that it refers to, come first
-                    say(f"{name}: {megabytes} of {size / 1e6:.0f} MB")
-                before = max(before, megabytes)
-
-        say(f"{name}: fetching {size / 1e6:.0f} MB")
-        thread = threading.Thread(target=tell, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
-    return telling()
+    say(f"{name}: fetching {size / 1e6:.0f} MB")
+    with repeating.every(SECONDS, tell):
+        yield
 
 
 def _sizes(folder: Path) -> Iterator[int]:

@@ -1,13 +1,13 @@
 """Tables shared by a policy with readers of Trino: its rules follow the policy and the tables."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from workbench import access, session
+from workbench._base import repeating
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -88,28 +88,22 @@ def renewing(
         exported: returns those of now, or raises: then nothing is shown to anybody.
         every_seconds: between two looks.
     """
-    ended = threading.Event()
+    in_force = rules
 
     def renew() -> None:
-        in_force = rules
-        while not ended.wait(every_seconds):
-            try:
-                now = exported()
-            except Exception as error:  # whatever went wrong, rules of another moment are not kept in force
-                now = access.export.CLOSED
-                if in_force != now:
-                    logging.getLogger(__name__).error("nothing is shown: %s", _told(error))
-            if now != in_force:
-                replace(now)
-                in_force = now
+        nonlocal in_force
+        try:
+            now = exported()
+        except Exception as error:  # whatever went wrong, rules of another moment are not kept in force
+            now = access.export.CLOSED
+            if in_force != now:
+                logging.getLogger(__name__).error("nothing is shown: %s", _told(error))
+        if now != in_force:
+            replace(now)
+            in_force = now
 
-    thread = threading.Thread(target=renew, name="rules of Trino", daemon=True)
-    thread.start()
-    try:
+    with repeating.every(every_seconds, renew, name="rules of Trino"):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def _told(error: Exception) -> str:
