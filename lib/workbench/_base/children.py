@@ -7,6 +7,7 @@ standard input. Nothing of it stands in a command line, where other users of the
 import ctypes
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -170,6 +171,12 @@ def end(process: Process, *, haste: bool, patience_seconds: float, group: bool =
         process.wait()
     if group:
         send(signal.SIGKILL)  # those whom it left behind
+
+
+def taken() -> tuple[float, int]:
+    """Return what this process's ended children took: CPU seconds, and the most memory that one held, bytes."""
+    usage, unit = resource.getrusage(resource.RUSAGE_CHILDREN), 1 if sys.platform == "darwin" else 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit
 
 
 def last_words(log: Path) -> str:

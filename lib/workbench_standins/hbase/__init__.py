@@ -80,8 +80,8 @@ def require(java_program: str | Path | None = None) -> None:
     program = java.find() if java_program is None else Path(java_program)
     release = java.major(java.version(program)) if program.is_file() else None
     if release is None or release < 17:
-        there = "nothing that runs" if release is None else f"Java {release}"
-        raise ArgumentError(f"java_program {program} must be a Java of 17 or later, found {there}")
+        actual = "nothing that runs" if release is None else f"Java {release}"
+        raise ArgumentError(f"java_program {program} must be a Java of 17 or later, found {actual}")
     jars.require(node.table(), fetch_by="workbench local hbase --fetch")
 
 

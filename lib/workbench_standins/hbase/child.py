@@ -1,8 +1,6 @@
 """The process between us and HBase's JVM: it starts it, ends it when its own input ends, notes what it took."""
 
 import json
-import resource
-import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -35,7 +33,7 @@ def _serve(folder: Path, settings: Mapping[str, Any]) -> None:
     from workbench_standins.hbase import node
 
     process, port = node.start(folder, settings["java"], settings["options"])
-    before = _cpu_seconds() + node.cpu_seconds(process.pid)
+    before = children.taken()[0] + node.cpu_seconds(process.pid)
     try:
         answer = {"zookeeper": f"{HOST}:{port}", "folder": str(folder), "process_id": process.pid}
         children.say(answer)
@@ -43,17 +41,11 @@ def _serve(folder: Path, settings: Mapping[str, Any]) -> None:
     finally:
         exit_code = process.poll()
         children.end(process, haste=settings["folder"] is None, patience_seconds=PATIENCE_SECONDS - 10)
-        unit = 1 if sys.platform == "darwin" else 1024
-        found = {
+        cpu_seconds, peak_memory_bytes = children.taken()
+        usage = {
             "exit_code": exit_code,
-            "cpu_seconds": _cpu_seconds() - before,
-            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit,
+            "cpu_seconds": cpu_seconds - before,
+            "peak_memory_bytes": peak_memory_bytes,
             "pauses_logged": node.pauses_logged(folder),
         }
-        (folder / USAGE).write_text(json.dumps(found), encoding="utf-8")
-
-
-def _cpu_seconds() -> float:
-    """Return the CPU seconds of our children that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+        (folder / USAGE).write_text(json.dumps(usage), encoding="utf-8")

@@ -227,5 +227,10 @@ def test_a_job_of_spark_runs_under_the_collector(tmp_path):
 def test_sources_of_the_load_travel_with_the_library():
     from workbench.metrics.collectors import driving
 
-    assert sorted(path.name for path in driving.SOURCES.iterdir()) == ["Boot.java", "OpenLoop.java", "Target.java"]
+    assert sorted(path.name for path in driving.SOURCES.iterdir()) == [
+        "Boot.java",
+        "Mixed.java",
+        "OpenLoop.java",
+        "Target.java",
+    ]
     assert Path(loads.SOURCES / "Memory.java").is_file()

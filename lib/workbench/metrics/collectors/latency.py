@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from workbench._base.bounds import Ge, Gt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench.metrics.collectors.canary import Canary
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 _CANARY_SECONDS = 0.001
@@ -80,14 +81,15 @@ def load(
         raise ArgumentError(f"rate {rate:g} for {seconds:g} s is no request: expected at least one")
     shared = _Shared(call, rate, total)
     workers = [threading.Thread(target=shared.work, daemon=True) for _ in range(min(threads, total))]
-    canary = threading.Thread(target=shared.watch, daemon=True)
+    canary, done = Canary(_CANARY_SECONDS), threading.Event()
+    watching = threading.Thread(target=canary.watch, args=[done.is_set], daemon=True)
     shared.begin = time.perf_counter() + 0.01
-    for thread in (*workers, canary):
+    for thread in (*workers, watching):
         thread.start()
     for thread in workers:
         thread.join()
-    shared.done.set()
-    canary.join()
+    done.set()
+    watching.join()
     requests = len(shared.service)
     elapsed = max(shared.end - shared.begin, 1e-9)
     return Load(
@@ -99,7 +101,7 @@ def load(
         service_seconds=percentiles(shared.service),
         response_seconds=percentiles(shared.response),
         late=shared.late,
-        canary_seconds=shared.overslept,
+        canary_seconds=canary.overslept,
     )
 
 
@@ -111,8 +113,8 @@ class _Shared:
         self.service, self.response = array("d"), array("d")
         self.errors: Counter[str] = Counter()
         self.late = self.next = 0
-        self.begin = self.end = self.overslept = 0.0
-        self.lock, self.done = threading.Lock(), threading.Event()
+        self.begin = self.end = 0.0
+        self.lock = threading.Lock()
 
     def work(self) -> None:
         while True:
@@ -139,12 +141,6 @@ class _Shared:
                     self.service.append(end - begin)
                     self.response.append(end - due)
 
-    def watch(self) -> None:
-        while not self.done.is_set():
-            begin = time.perf_counter()
-            time.sleep(_CANARY_SECONDS)
-            self.overslept = max(self.overslept, time.perf_counter() - begin - _CANARY_SECONDS)
-
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
     """Return the percentiles of latencies, without those that so few cannot have.
@@ -162,8 +158,8 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
         return {}
     ranked = sorted(seconds)
     ranks = {p: max(1, math.ceil(len(ranked) * p / 100 - 1e-9)) for p in PERCENTILES}
-    found = {str(p): ranked[rank - 1] * 1e6 for p, rank in ranks.items()}
-    return kept(len(ranked), found | {"max": ranked[-1] * 1e6})
+    microseconds = {str(p): ranked[rank - 1] * 1e6 for p, rank in ranks.items()}
+    return kept(len(ranked), microseconds | {"max": ranked[-1] * 1e6})
 
 
 def kept(requests: int, microseconds: Mapping[str, float]) -> dict[str, float]:

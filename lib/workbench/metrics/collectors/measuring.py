@@ -6,7 +6,6 @@ On Linux it adopts what its children leave behind, such as the JVM of a Python t
 import ctypes
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench._base import children
+from workbench.metrics.collectors.canary import Canary
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _STRAGGLERS_SECONDS = 60.0
@@ -29,8 +29,8 @@ def main() -> None:
     linux = sys.platform == "linux"
     if linux:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    canary = _Canary()
-    threading.Thread(target=canary.watch, daemon=True).start()
+    canary = Canary(_CANARY_SECONDS)
+    threading.Thread(target=canary.watch, args=[lambda: False], daemon=True).start()
     begin = time.monotonic()
     try:
         with Path(settings["out"]).open("wb") as out, Path(settings["errors"]).open("wb") as errors:
@@ -50,13 +50,13 @@ def main() -> None:
         _kill(process.pid)
     exit_code = process.wait()
     _wait_for_stragglers(process.pid)
-    usage, unit = resource.getrusage(resource.RUSAGE_CHILDREN), 1 if sys.platform == "darwin" else 1024
+    cpu_seconds, peak_memory_bytes = children.taken()
     answer: dict[str, Any] = {
         "exit_code": exit_code,
         "timed_out": timed_out,
         "seconds": time.monotonic() - begin,
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_memory_bytes": usage.ru_maxrss * unit,
+        "cpu_seconds": cpu_seconds,
+        "peak_memory_bytes": peak_memory_bytes,
         "canary_seconds": canary.overslept,
     }
     children.say(answer)
@@ -76,16 +76,3 @@ def _wait_for_stragglers(group: int) -> None:
 def _kill(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):  # all of it has ended
         os.killpg(group, signal.SIGKILL)
-
-
-class _Canary:
-    """A thread that does nothing, and by how much it overslept most."""
-
-    def __init__(self) -> None:
-        self.overslept = 0.0
-
-    def watch(self) -> None:
-        while True:
-            begin = time.perf_counter()
-            time.sleep(_CANARY_SECONDS)
-            self.overslept = max(self.overslept, time.perf_counter() - begin - _CANARY_SECONDS)

@@ -101,25 +101,25 @@ def run(
         raise ArgumentError(f"folder {place} has the logs of another trial: name one of its own for each")
     release = java.major(java.version(program)) or 0
     flags = options(collector, place / LOG, java=release, heap_bytes=heap_bytes)
-    found = _measured(
+    taken = _measured(
         _words(command, flags), _variables(command, flags, heap_bytes, program, env), place, limit_seconds
     )
-    if found["timed_out"]:
+    if taken["timed_out"]:
         raise TimeoutError(
             f"the program took longer than {limit_seconds:g} s and was ended; its logs are in {place}"
         )
     collection = _collection(place, collector, heap_bytes)
-    died = found["exit_code"] != 0
+    died = taken["exit_code"] != 0
     return Trial(
         variant=variant or collector,
         collection=collection,
-        exit_code=found["exit_code"],
-        death=_death(place, found["exit_code"]) if died else None,
+        exit_code=taken["exit_code"],
+        death=_death(place, taken["exit_code"]) if died else None,
         answer=None if died else last_line(place / "out.txt"),
-        seconds=found["seconds"],
-        cpu_seconds=found["cpu_seconds"],
-        peak_memory_bytes=found["peak_memory_bytes"],
-        canary_seconds=found["canary_seconds"],
+        seconds=taken["seconds"],
+        cpu_seconds=taken["cpu_seconds"],
+        peak_memory_bytes=taken["peak_memory_bytes"],
+        canary_seconds=taken["canary_seconds"],
     )
 
 

@@ -21,7 +21,7 @@ public class Memory implements Target {
     }
 
     public long call(int number) throws Exception {
-        long drawn = mix(number);
+        long drawn = Mixed.of(number);
         int row = (int) ((drawn / 100) % rows.length);
         for (int made = 0; made < left; made += 1000) {
             last = new byte[1000];
@@ -44,15 +44,7 @@ public class Memory implements Target {
 
     byte[] value(int row) {
         byte[] value = new byte[bytes];
-        value[row % bytes] = (byte) mix(row);
+        value[row % bytes] = (byte) Mixed.of(row);
         return value;
-    }
-
-    /** SplitMix64's last step: what follows from a number looks drawn, and is the same each time. Not negative. */
-    static long mix(long number) {
-        long mixed = (number + 1) * 0x9E3779B97F4A7C15L;
-        mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
-        mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
-        return (mixed ^ (mixed >>> 31)) & Long.MAX_VALUE;
     }
 }

@@ -68,7 +68,7 @@ public class Rows implements Target {
     }
 
     public long call(int number) throws Exception {
-        long drawn = mix(number);
+        long drawn = Mixed.of(number);
         Table target = connection.getTable(NAME);
         try {
             if (drawn % 100 < writes) {
@@ -126,18 +126,10 @@ public class Rows implements Target {
 
     byte[] value(int number) {
         byte[] value = new byte[bytes];
-        long drawn = mix(number);
+        long drawn = Mixed.of(number);
         for (int place = 0; place < bytes; place++) {
             value[place] = (byte) (drawn >>> ((place & 7) * 8));
         }
         return value;
-    }
-
-    /** SplitMix64's last step: what follows from a number looks drawn, and is the same each time. Not negative. */
-    static long mix(long number) {
-        long mixed = (number + 1) * 0x9E3779B97F4A7C15L;
-        mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
-        mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
-        return (mixed ^ (mixed >>> 31)) & Long.MAX_VALUE;
     }
 }
