@@ -1,5 +1,6 @@
 """A report of Google Analytics 4 as an answer: pages of one state, totals compared, doubts flagged."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -300,7 +301,10 @@ def _called(call: Callable[[], Any], name: str, tries: int) -> tuple[Any, int]:
 
 
 def _reason_of(error: Exception) -> str:
-    return getattr(error, "message", "") or type(error).__name__
+    """Return what a service says of a refusal, without the request that the REST client puts before it."""
+    said = re.sub(r"^[A-Z]+ https?://\S+: ", "", getattr(error, "message", ""))
+    code = getattr(error, "code", None)
+    return f"{int(code)} {said}" if code and said else said or type(error).__name__
 
 
 def _table(columns: Mapping[str, Sequence[str]], state: _Asking) -> Any:

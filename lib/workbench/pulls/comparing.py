@@ -24,8 +24,8 @@ class Difference:
 
     Attributes:
         added: rows whose key was not there.
-        changed: rows with other values under their key.
-        removed: rows whose key is gone.
+        changed: keys whose rows have other values.
+        removed: rows that are gone: of a key that is gone, and those of a key that had several.
         digest: of the rows that were there.
         before: how many were there.
     """
@@ -104,7 +104,8 @@ def compare(old: DataFrame, new: DataFrame, key: Sequence[str], day: str | None)
     kept = (F.col("_now") > 0) & (F.col("_was") > 0)
     other = F.col("_other") | (F.col("_was") != F.col("_now"))
     days = keyed.groupBy("_day").agg(
-        F.count_if(F.col("_was") == 0), F.count_if(kept & other), F.count_if(F.col("_now") == 0),
+        F.count_if(F.col("_was") == 0), F.count_if(kept & other),
+        F.sum(F.greatest(F.col("_was") - F.col("_now"), F.lit(0))),
         F.sum("_was"), *[F.sum(name) for name in PARTS],
     )  # fmt: skip
     return {

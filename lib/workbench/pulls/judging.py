@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
+from fractions import Fraction
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, Java
@@ -83,10 +84,11 @@ def refuse_emptied(table: str, difference: Difference | None, most_removed: floa
     """Refuse to delete more rows than may vanish at once."""
     if difference is None or not difference.before:
         return
-    if difference.removed > most_removed * difference.before:
+    # 0.29 is a little less than 29 of 100 in binary
+    if difference.removed > Fraction(str(most_removed)) * difference.before:
         raise PullRefused(
             f"{difference.removed:,} of the {difference.before:,} rows of {table} would be deleted, more than "
-            f"{most_removed:.0%}: the source may have been emptied. Raise most_removed if that is meant"
+            f"{most_removed * 100:g}%: the source may have been emptied. Raise most_removed if that is meant"
         )
 
 

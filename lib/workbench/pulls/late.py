@@ -43,9 +43,12 @@ def lateness(spark: SparkSession, table: str, source: str) -> Lateness:
             continue
         newest, pulls = newest or position, pulls + 1
         changes = json.loads(snapshot.summary().get(positions.CHANGES))
+        # a pull may have asked for days that were not over
+        asked = min(changes["until"], positions.day_of(snapshot).isoformat())
         for day, counts in changes["days"].items():
-            if day <= changes["seen"]:
-                age = (date.fromisoformat(changes["until"]) - date.fromisoformat(day)).days
+            # a day before the first one of then is pulled for the first time, and so is one after the last
+            if changes.get("seen_first", position.first) <= day <= changes["seen"] and day <= asked:
+                age = (date.fromisoformat(asked) - date.fromisoformat(day)).days
                 ages[age] = [total + count for total, count in zip(ages[age], (1, *counts), strict=True)]
     if newest is None:
         known = f"it is pulled from {', '.join(sorted(sources))}" if sources else "no pull is in its history"

@@ -3,18 +3,21 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from workbench._base.errors import WorkbenchError
 from workbench._base.typing import Java, SparkSession
-from workbench.tables import publication
+from workbench.tables import commits, publication
 
 POSITION = "pulls.position"
 CHANGES = "pulls.changes"
 FLAGS = "pulls.flags"
 ATTEMPT = "pulls.attempt"
 PREFIX = "pulls_"
+# entries of a summary that say how many files came or went
+_FILES = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")
 
 
 class AnotherWriter(WorkbenchError, RuntimeError):
@@ -33,6 +36,8 @@ class Position:
         settled_days: how many days figures may change, as the run had it.
         digests: day to the digest of its rows, of the days that are not settled.
         writer: of the run that wrote it.
+        compared_at: id of the table's snapshot that the answer was compared with; None where it had none.
+        schema_id: of the table then; None where a position has none, which is of an older version.
     """
 
     source: str
@@ -42,6 +47,8 @@ class Position:
     settled_days: int = 0
     digests: Mapping[str, str] = field(default_factory=dict)
     writer: str = ""
+    compared_at: int | None = None
+    schema_id: int | None = None
 
 
 def ref(source: str) -> str:
@@ -67,17 +74,61 @@ def parse(snapshot: Java) -> Position | None:
     return Position(**json.loads(text)) if text else None
 
 
-def find(spark: SparkSession, loaded: Java, table: str, source: str) -> Position | None:
-    """Return the position of a table; None where it was not pulled, or was rolled back behind its first pull.
+def day_of(snapshot: Java) -> date:
+    """Return the day of a commit, in UTC."""
+    return datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC).date()
+
+
+def find(spark: SparkSession, loaded: Java, table: str, source: str) -> tuple[Position | None, Java]:
+    """Return the position of a table and its snapshot; (None, None) where it was not pulled, or was rolled back.
 
     Raises:
         AnotherWriter: the table is pulled from another source, whose rows would be replaced.
     """
     tagged = publication.positions.tags(loaded, PREFIX)
-    position, _ = publication.positions.newest(spark, loaded, parse, tagged=tagged.values())
+    position, snapshot = publication.positions.newest(spark, loaded, parse, tagged=tagged.values())
     if position is not None and position.source != source:
         raise AnotherWriter(
             f"{table} is pulled from {position.source}, and {source} would replace its rows: pull each source "
             "into a table of its own"
         )
-    return position
+    return (position and _by_then(position, snapshot)), snapshot
+
+
+def _by_then(position: Position, snapshot: Java) -> Position:
+    """Return a position in which no day is settled sooner than the days were over.
+
+    Versions until 0.2 settled all days up to one that had not been yet, where a pull had asked for it.
+    """
+    latest = (day_of(snapshot) - timedelta(position.settled_days)).isoformat()
+    return replace(position, settled=min(position.settled, latest))
+
+
+def digests(spark: SparkSession, loaded: Java, position: Position | None, snapshot: Java) -> Mapping[str, str]:
+    """Return the digests of a position that are those of the table's rows still.
+
+    There are none where others wrote since the rows were compared, where a column is another one (one that was
+    dropped and added again has its name and no values), and where the history in between is gone.
+
+    Args:
+        spark: session.
+        loaded: Iceberg's own table object.
+        position: of the table.
+        snapshot: of the position.
+    """
+    if position is None or position.schema_id != loaded.schema().schemaId():
+        return {}
+    for passed in publication.positions.line(spark, loaded, commits.head(loaded)):
+        if passed.snapshotId() == position.compared_at:
+            return position.digests
+        if passed.snapshotId() != snapshot.snapshotId() and not _keeps_rows(passed):
+            return {}
+        if passed.parentId() is None and position.compared_at is None:
+            return position.digests
+    return {}
+
+
+def _keeps_rows(snapshot: Java) -> bool:
+    """Return whether a snapshot has the rows of its parent: files were rewritten, or none came or went."""
+    summary = snapshot.summary() or {}
+    return snapshot.operation() == "replace" or not any(int(summary.get(name) or 0) for name in _FILES)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
 from workbench._base import identifiers
@@ -33,11 +33,14 @@ class _Target:
     day: str | None
     key: Sequence[str]
     before: Position | None
+    known: Mapping[str, str]
+    compared_at: int | None
+    schema_id: int
     source: str
 
     def check(self, loaded: Java) -> None:
         """Raise AnotherWriter where the position is another one than at the beginning."""
-        if positions.find(self.spark, loaded, self.table, self.source) != self.before:
+        if positions.find(self.spark, loaded, self.table, self.source)[0] != self.before:
             raise publish.another(self.table, f"the position of {self.source} moved")
 
 
@@ -71,7 +74,7 @@ def run(
         day: column of type date.
         key: columns that tell the rows of a day apart.
         first: first day of all; an earlier one than before asks for the days between, too.
-        until: last day that is asked for.
+        until: last day that is asked for. Days that have not been yet are asked for again until they are settled.
         settled_days: how many days after a day its figures may change; `lateness` says whether that suffices.
         dead_letters: table of cells that could not become rows; made where it is missing. Without it such a cell
             is refused.
@@ -104,10 +107,10 @@ def run(
         judging.refuse_outside(seen, since, through)
         dead = _dead(target, answer, dead_letters, on_step)
         days = [since + timedelta(n) for n in range((through - since).days + 1)]
-        known = before.digests if before else {}
-        changed = _changed(target, rows, comparing.differing(known, seen, days), seen)
-        position = _next(before, source, begin, through, settled_days, seen, days)
-        window = {"since": since.isoformat(), "seen": before.until if before else "", "until": through.isoformat()}
+        changed = _changed(target, rows, comparing.differing(target.known, seen, days), seen)
+        position = _next(target, begin, through, settled_days, seen, days)
+        window = {"since": since.isoformat(), "until": through.isoformat()}
+        window |= {"seen_first": before.first, "seen": before.until} if before else {"seen_first": "", "seen": ""}
         snapshot_id = _commit(target, rows, seen, changed, position, answer, window, audit, on_step)
     at = position if snapshot_id is not None else before
     return _result(target, since, until, answer, changed, seen, dead, snapshot_id, at)
@@ -156,13 +159,14 @@ def whole(
     with ExitStack() as open_frames:
         rows = answers.frame(open_frames, spark, table, answer.rows)
         seen = comparing.digests(rows, key, None)
-        known = target.before.digests if target.before else {}
-        changed = _changed(target, rows, comparing.differing(known, seen, [comparing.WHOLE]), seen)
+        changed = _changed(target, rows, comparing.differing(target.known, seen, [comparing.WHOLE]), seen)
         dead = _dead(target, answer, dead_letters, on_step)  # they may say why rows are gone
         judging.refuse_emptied(table, changed.get(comparing.WHOLE), most_removed)
+        digest = seen.get(comparing.WHOLE, comparing.EMPTY)
         position = Position(
-            source, digests={_WHOLE: seen.get(comparing.WHOLE, comparing.EMPTY)}, writer=uuid.uuid4().hex
-        )
+            source, digests={_WHOLE: digest}, writer=uuid.uuid4().hex, compared_at=target.compared_at,
+            schema_id=target.schema_id,
+        )  # fmt: skip
         snapshot_id = _commit(target, rows, seen, changed, position, answer, {}, audit, on_step)
     return _result(target, None, None, answer, changed, seen, dead, snapshot_id, None)
 
@@ -174,42 +178,44 @@ def _target(spark: SparkSession, table: str, source: str, day: str | None, key: 
     if day is not None:
         judging.refuse_layout(table, loaded, {field.name: field.dataType.simpleString() for field in schema}, day)
     answers.refuse_key(table, schema.names, key, day)
-    before = positions.find(spark, loaded, table, source)
+    before, snapshot = positions.find(spark, loaded, table, source)
     judging.refuse_other_way(table, source, before, by_days=day is not None)
-    return _Target(spark, table, day, tuple(key), before, source)
+    known = positions.digests(spark, loaded, before, snapshot)
+    schema_id = loaded.schema().schemaId()
+    return _Target(spark, table, day, tuple(key), before, known, commits.head(loaded), schema_id, source)
+
+
+def _settled(last: date, settled_days: int) -> date:
+    """Return the last day that is settled by a pull of days up to one: no pull has come after today."""
+    return min(last, datetime.now(UTC).date()) - timedelta(settled_days)
 
 
 def _asked(before: Position | None, first: date, until: date, settled_days: int) -> tuple[date, date]:
     """Return the first day to ask for, and the first of all."""
     if before is None or first < date.fromisoformat(before.first):
         return first, first
-    begin = date.fromisoformat(before.first)
-    settled = judging.day_of(before.settled)
+    begin, settled = date.fromisoformat(before.first), judging.day_of(before.settled)
     open_since = begin if settled is None else settled + timedelta(1)
     newest = max(until, date.fromisoformat(before.until))  # a longer window than the last one opens settled days
-    return max(begin, min(open_since, newest - timedelta(settled_days - 1))), begin
+    return max(begin, min(open_since, _settled(newest, settled_days) + timedelta(1))), begin
 
 
 def _next(
-    before: Position | None,
-    source: str,
-    begin: date,
-    through: date,
-    settled_days: int,
-    seen: Mapping[date, str],
-    days: Sequence[date],
+    target: _Target, begin: date, through: date, settled_days: int, seen: Mapping[date, str], days: Sequence[date]
 ) -> Position:
     """Return the position after a pull."""
-    known = dict(before.digests) if before else {}
-    known |= {day.isoformat(): seen.get(day, comparing.EMPTY) for day in days}
+    before = target.before
+    known = {**target.known} | {day.isoformat(): seen.get(day, comparing.EMPTY) for day in days}
     until = max(through, judging.day_of(before.until if before else "") or through)
-    settled = through - timedelta(settled_days)
+    settled = _settled(through, settled_days)
     # an earlier first day has to have joined the days of before: else those between were never asked for
     if before and before.settled and date.fromisoformat(before.first) <= through + timedelta(1):
         settled = max(settled, date.fromisoformat(before.settled))
     digests = {day: digest for day, digest in sorted(known.items()) if date.fromisoformat(day) > settled}
-    closed = settled.isoformat() if settled >= begin else ""
-    return Position(source, begin.isoformat(), until.isoformat(), closed, settled_days, digests, uuid.uuid4().hex)
+    return Position(
+        target.source, begin.isoformat(), until.isoformat(), settled.isoformat() if settled >= begin else "",
+        settled_days, digests, uuid.uuid4().hex, target.compared_at, target.schema_id,
+    )  # fmt: skip
 
 
 def _dead(target: _Target, answer: Answer, table: str | None, on_step: OnStep) -> int:

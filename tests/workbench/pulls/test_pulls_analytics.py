@@ -142,8 +142,9 @@ def test_faults_of_the_service(server):
     with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*UNAVAILABLE"):
         ask(FIRST, FIRST)
     server.set_faults({"kind": "403", "operation": "runReport", "most": 99})
-    with pytest.raises(pulls.AnswerRefused, match="PERMISSION_DENIED"):
+    with pytest.raises(pulls.AnswerRefused, match="PERMISSION_DENIED") as refused:
         ask(FIRST, FIRST)
+    assert "http" not in str(refused.value)  # the client's own message begins with the request
 
 
 @pytest.mark.proof("test_faults_of_the_service has an answer that is lost, for which the client waits no longer")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench._base import secrets
+from workbench._base import identifiers, secrets
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_ops.cli import given
 from workbench_ops.saying import on_stderr, say
@@ -30,7 +30,7 @@ Day = Annotated[str, typer.Option(metavar="COLUMN", help="column of the day")]
 Key = Annotated[list[str], typer.Option(metavar="COLUMN", help="tells rows (of a day) apart; may be repeated")]
 First = Annotated[str, typer.Option(metavar="DATE", help="first day of all, ISO")]
 Until = Annotated[str, typer.Option(metavar="DATE", help="last day, ISO, or yesterday (UTC)")]
-Settled = Annotated[int, typer.Option(min=0, help="days after a day in which its figures may change")]
+Settled = Annotated[int, typer.Option(min=0, max=1000, help="days after a day in which its figures may change")]
 Dead = Annotated[str | None, typer.Option(metavar="TABLE", help="table of cells that cannot become rows")]
 Environment = Annotated[str, typer.Option(help="file in params/environments: where the table is")]
 Credentials = Annotated[
@@ -64,7 +64,9 @@ def run(
     """Pull by a function of the first and the last day."""
     from workbench import pulls, session
 
-    function, days = given.functions(file, [ask])[ask], _days(first, until)
+    _refuse_names(table, dead_letters)
+    days = _days(first, until)
+    function = given.functions(file, [ask])[ask]
     spark = session.start(environment)
     _print(lambda: pulls.run(
         spark, table, source=source, ask=function, day=day, key=key, settled_days=settled_days,
@@ -86,6 +88,7 @@ def whole(
     """Pull all that a service has, by a function without arguments."""
     from workbench import pulls, session
 
+    _refuse_names(table, dead_letters)
     function = given.functions(file, [ask])[ask]
     spark = session.start(environment)
     _print(lambda: pulls.whole(
@@ -111,6 +114,7 @@ def analytics(
     from workbench import pulls, session
     from workbench.pulls import analytics as reports
 
+    _refuse_names(table)
     dimensions, days = given.pairs("--dimension", dimension, form="COLUMN=NAME", filled=True), _days(first, until)
     by_day = [column for column, name in dimensions.items() if name == reports.DAY]
     if not by_day:
@@ -145,6 +149,7 @@ def sheet(
     from workbench import pulls, session
     from workbench.pulls import sheets
 
+    _refuse_names(table, dead_letters)
     columns: Mapping[str, Any] = given.pairs("--column", column, form="HEADER=TYPE", filled=True)
     account = _account(credentials, sheets.SCOPE)
     from google.auth.transport import requests
@@ -169,6 +174,7 @@ def lateness(
     """Say how old figures were when they changed, and whether the settled days suffice."""
     from workbench import pulls, session
 
+    _refuse_names(table)
     late = pulls.lateness(session.start(environment), table, source)
     print(json.dumps(asdict(late)))
     on_stderr(late.sentence)
@@ -185,12 +191,22 @@ def _print(work: "Callable[[], Pull]") -> None:
         raise typer.Exit(1)
 
 
-def _days(first: str, until: str) -> dict[str, Any]:
+def _refuse_names(*tables: str | None) -> None:
+    """Refuse names that cannot be tables' before a session starts."""
+    for name in filter(None, tables):
+        identifiers.parts(name)
+
+
+def _days(first: str, until: str) -> dict[str, date]:
+    from workbench.pulls import judging
+
     yesterday = datetime.now(UTC).date() - timedelta(1)
-    return {
+    days = {
         "first": _date("--first", first),
         "until": yesterday if until == "yesterday" else _date("--until", until),
     }
+    judging.refuse_days(**days)
+    return days
 
 
 def _date(option: str, text: str) -> date:
