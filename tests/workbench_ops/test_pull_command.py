@@ -44,7 +44,10 @@ def test_refusals(tmp_path):
     sheet = ("pull", "sheet", "web.t", "--book", "b", "--tab", "S", "--key", "a")
     for arguments, said in (
         ((*run, "--first", "soon"), "--first must be a date such as 2026-01-31, found 'soon'"),
-        ((*run, "--first", "2026-02-01", "--until", "2026-01-01"), "until is 2026-01-01, before first, 2026-02-01"),
+        (
+            (*run, "--first", "2026-02-01", "--until", "2026-01-01"),
+            "until is 2026-01-01, before first, 2026-02-01",
+        ),
         ((*run, "--first", "2026-01-01", "--dead-letters", "dead"), "'dead' is not a table name"),
         ((*run[:-1], 1001, "--first", "2026-01-01"), "1001"),
         ((*run, "--first", "2026-01-01", "--ask", "other"), "shop.py has no function other"),

@@ -1,10 +1,12 @@
 """Times by which people name a version of a table, and the snapshot that was current at one."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from workbench._base.errors import ArgumentError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Commit(NamedTuple):
@@ -53,7 +55,8 @@ def current_at(
     Raises:
         ValueError: there was none at that time, or it was expired, or that cannot be excluded.
     """
-    past = [id for milliseconds, id in log if milliseconds <= moment.timestamp() * 1000]
+    until = (moment - EPOCH) // timedelta(milliseconds=1)  # a float is a little less than some of them
+    past = [id for milliseconds, id in log if milliseconds <= until]
     if not past:
         raise ArgumentError(
             f"{table} has no snapshot of {moment.isoformat()} or before: {span(snapshots.values())}"
@@ -95,4 +98,9 @@ def span(snapshots: Collection[Commit]) -> str:
 
 def utc(milliseconds: int) -> datetime:
     """Return a commit time, in UTC."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def written(moment: datetime) -> str:
+    """Return a commit time as people read it, to its millisecond: shorter, it would name the snapshot before."""
+    return moment.isoformat(" ", "milliseconds").partition("+")[0]

@@ -1,5 +1,6 @@
 """The cell magic `%%sql`, where a kernel is IPython's."""
 
+import keyword
 import sys
 from typing import Any
 
@@ -61,6 +62,6 @@ def _read(line: str) -> tuple[str | None, int]:
             raise ArgumentError(f"--limit must be an integer of at least 1, found {number!r}; {USAGE}")
         limit = int(number)
         words[place : place + 2] = []
-    if len(words) > 1 or (words and not words[0].isidentifier()):
+    if len(words) > 1 or (words and (not words[0].isidentifier() or keyword.iskeyword(words[0]))):
         raise ArgumentError(f"{' '.join(words)!r} behind %%sql is not a name of Python; {USAGE}")
     return (words[0] if words else None), limit

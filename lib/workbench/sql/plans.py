@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java
 from workbench.tables import reads
 from workbench.tables.joins import plans
@@ -52,8 +53,12 @@ def plan(df: DataFrame) -> Plan:
         Plan.
 
     Raises:
-        ValueError: the query reads something other than Iceberg tables.
+        ValueError: df is not a DataFrame of a classic session, or reads something other than Iceberg tables.
     """
+    if not hasattr(df, "_jdf"):
+        raise ArgumentError(
+            f"df must be a DataFrame of a classic session, found {type(df).__name__}: sql.run(spark, …) returns one"
+        )
     execution = df._jdf.queryExecution()
     steps = tuple(_steps(execution.executedPlan(), 0))
     return Plan(steps, len(reads.files(df)), sum(_total(scan) for scan in reads._scans(df)))

@@ -47,7 +47,7 @@ def run(
     """
     statement = text.single(statement)
     parts = text.parts(statement)
-    _require_qualified(parts, values.names(spark))
+    _require_qualified(spark, statement, parts)
     must_be_ordered = FRONT_END not in os.environ if ordered is None else ordered
     try:
         df = spark.sql(statement)
@@ -64,12 +64,30 @@ def run(
     return df
 
 
-def _require_qualified(parts: Sequence[text.Part], names: frozenset[str]) -> None:
-    for name in text.unqualified(parts, names):
+def _require_qualified(spark: SparkSession, statement: str, parts: Sequence[text.Part]) -> None:
+    for part in text.unqualified(parts, values.names(spark)):
+        name = part.text
+        if not _can_be_a_value(spark, statement, part):
+            continue
         raise ArgumentError(
             f"{name} stands without session. before it, where a column of that name would win over the value: "
             f"write session.{name}, or `{name}` between backticks for a column"
         )
+
+
+def _can_be_a_value(spark: SparkSession, statement: str, name: text.Part) -> bool:
+    """Say whether a value can stand where a name does; a keyword, as of CREATE TABLE beside a value TABLE, cannot."""
+    if not hasattr(spark, "_jsparkSession"):  # Spark Connect, whose parser is at the server
+        return True
+    try:
+        spark._jsparkSession.sessionState().sqlParser().parsePlan(
+            f"{statement[: name.begin]}session.{statement[name.begin :]}"
+        )
+    except Exception as error:
+        if _of_the_statement(error):
+            return False
+        raise
+    return True
 
 
 def _first(df: DataFrame, count: int) -> list[list[Any]]:
@@ -101,7 +119,8 @@ def _shown(columns: Sequence[tuple[str, str]], rows: list[list[Any]], limit: int
     width = _fitting([[name] for name in names], MOST // 4)
     if width < len(names):
         notes.append(f"{len(names) - width:,} more columns")
-    cells = [[_cut(show.cell(value, 2)) for value in row[:width]] for row in rows]
+    kinds = [kind for _, kind in columns[:width]]
+    cells = [[_cut(_text(value, kind)) for value, kind in zip(row, kinds, strict=False)] for row in rows]
     if (height := _fitting(cells, MOST)) < len(rows):
         notes.append(f"{len(rows) - height:,} rows of the first {limit:,} that are too long")
     cells, rows = cells[:height], rows[:height]
@@ -116,6 +135,16 @@ def _shown(columns: Sequence[tuple[str, str]], rows: list[list[Any]], limit: int
         typed = [{"name": name, "type": kind} for name, (_, kind) in zip(shown, columns, strict=False)]
         media[TABLE] = {"columns": typed, "rows": exact, "note": more}
     show.emit(media)
+
+
+def _text(value: Any, kind: str) -> str:
+    """Return a value as a text that can be copied into the next statement.
+
+    A float has the digits that hold whatever the order of its sum: 15, or 7 of a FLOAT.
+    """
+    if value is None:
+        return "null"
+    return f"{value:.{7 if kind == 'float' else 15}g}" if isinstance(value, float) else _exact(value)
 
 
 def _exact(value: Any) -> str:

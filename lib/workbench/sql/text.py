@@ -114,7 +114,7 @@ def _depths(several: Sequence[Part]) -> Iterator[int]:
         depth += part.text == "(" and part.kind == "sign"
 
 
-def unqualified(several: Sequence[Part], names: Collection[str]) -> Iterator[str]:
+def unqualified(several: Sequence[Part], names: Collection[str]) -> Iterator[Part]:
     """Yield the names of values that a statement has without `session.` before them, each as often as it does.
 
     A column of that name would win over the value without an error. Names are told apart by upper and lower case,
@@ -123,7 +123,7 @@ def unqualified(several: Sequence[Part], names: Collection[str]) -> Iterator[str
     """
     for n, part in enumerate(several):
         if part.kind == "word" and part.text in names and not _something_else(several, n):
-            yield part.text
+            yield part
 
 
 def _something_else(several: Sequence[Part], n: int) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workbench._base import identifiers
+from workbench._base import identifiers, moments
 from workbench._base.errors import ArgumentError
 from workbench.tables import browse
 
@@ -32,7 +32,7 @@ def query(catalog: Mapping[str, str], environment: str, table: str, at: At = Non
     name = identifiers.shown(table)
     return (
         f"%%sql --limit {ROWS}\n"
-        f"{_comment(name, environment)}: snapshot {snapshot.n} of {snapshot.committed:%Y-%m-%d %H:%M:%S} UTC\n"
+        f"{_comment(name, environment)}: snapshot {snapshot.n} of {moments.written(snapshot.committed)} UTC\n"
         f"SELECT *\nFROM {name} VERSION AS OF {snapshot.snapshot_id}"
     )
 

@@ -87,3 +87,12 @@ def test_a_rollback_behind_living_snapshots_is_answered():
     for act in (CURRENT, CURRENT, BRANCH, BACK, CURRENT):
         life.step(act, 0)
     assert [life.current_at(milliseconds) for milliseconds in range(5)] == [1, 2, 2, 1, 4]
+
+
+@given(st.integers(0, 4_000_000_000_000))
+def test_a_time_as_it_is_written_names_its_own_snapshot(milliseconds):
+    """As a float, one millisecond in six is a little less than itself, and the snapshot before would be taken."""
+    log, commit = [(milliseconds - 1, 1), (milliseconds, 2)], moments.Commit
+    known = {1: commit(milliseconds - 1, None, 1), 2: commit(milliseconds, 1, 2)}
+    text = moments.written(moments.utc(milliseconds))
+    assert moments.current_at(moments.moment(text), log, known, 2, "n.t") == 2

@@ -88,6 +88,49 @@ def test_a_name_that_could_be_a_column_is_refused(spark, namespace, shown):
     assert shown[0][0] == "DAY\n---\n  7\n  8\n  9"
 
 
+def test_a_keyword_is_no_value_where_it_is_one(spark, namespace, shown):
+    """Values TABLE, SELECT and DAY must not lock the session: a keyword stands where no value could."""
+    sql.declare(spark, {"TABLE": f"{namespace}.k", "SELECT": 1, "DAY": 7, "ORDER": 2, "VALUES": 3})
+    for statement in (
+        f"CREATE TABLE {namespace}.k (DAY INT) USING iceberg",
+        f"INSERT INTO TABLE {namespace}.k VALUES (session.DAY)",
+        "SELECT session.SELECT + session.`VALUES` AS n",
+        "SELECT `DAY` - INTERVAL 1 DAY FROM (SELECT current_date() AS `DAY`) ORDER BY 1",
+        "SELECT * FROM IDENTIFIER(session.TABLE) ORDER BY 1",
+        f"WITH DAY AS (SELECT 1 AS a) SELECT a DAY FROM {namespace}.k, DAY AS b ORDER BY 1",
+        f"DESCRIBE TABLE {namespace}.k",
+    ):
+        sql.run(spark, statement)
+    for statement, name in (
+        (f"SELECT DAY FROM {namespace}.k", "DAY"),
+        (f"SELECT * FROM {namespace}.k WHERE `DAY` = TABLE", "TABLE"),
+        (f"SELECT count(*) FROM {namespace}.k GROUP BY DAY", "DAY"),
+    ):
+        with pytest.raises(ArgumentError, match=rf"^{name} stands without session\."):
+            sql.run(spark, statement)
+
+
+def test_numbers_can_be_copied(spark, shown):
+    """A text neither rounds nor divides: an id is an id, and a small share is not 0.00."""
+    sql.run(
+        spark,
+        "SELECT 6123456789012345678 AS id, 0.0004D AS share, 0.1D + 0.2D AS sum, 1234567.891D AS large, 1e-300D AS tiny, "
+        "CAST(0.1 AS FLOAT) AS f, CAST(0 AS DECIMAL(38,18)) AS d, CAST(NULL AS DOUBLE) AS n, CAST('NaN' AS DOUBLE) AS no",
+    )
+    values = shown[0][0].splitlines()[2].split()
+    assert values == [
+        "6123456789012345678",
+        "0.0004",
+        "0.3",
+        "1234567.891",
+        "1e-300",
+        "0.1",
+        f"0.{'0' * 18}",
+        "null",
+        "NaN",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "last"), [(0, "-"), (1, "1"), (3, "3"), (4, "… and more than 3 rows"), (5, "… and more than 3 rows")]
 )
@@ -169,6 +212,7 @@ def test_without_ipython_values_are_declared(spark, monkeypatch):
         ("1a", "'1a' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
         ("--limit", "--limit must be an integer of at least 1, found ''; %%sql [NAME] [--limit N]"),
         ("--limit 0", "--limit must be an integer of at least 1, found '0'; %%sql [NAME] [--limit N]"),
+        ("class", "'class' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
         ("SELECT 1", "'SELECT 1' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
     ],
 )
@@ -176,6 +220,13 @@ def test_a_wrong_line_is_refused(line, sentence):
     with pytest.raises(ArgumentError) as caught:
         magic._read(line)
     assert str(caught.value) == sentence
+
+
+def test_what_is_no_session_and_no_frame_is_refused():
+    with pytest.raises(ArgumentError, match="^spark must be a SparkSession, found None$"):
+        sql.cells(None)
+    with pytest.raises(ArgumentError, match="^df must be a DataFrame of Spark, found 'SELECT 1'$"):
+        sql.plan("SELECT 1")
 
 
 def test_the_plan_of_a_query(spark, namespace):

@@ -28,7 +28,7 @@ NAMES = {"DAY", "TABLE_NAME", "limit"}
     ],
 )
 def test_a_value_without_session_is_seen(statement):
-    assert list(text.unqualified(text.parts(statement), NAMES)) == ["DAY"]
+    assert [part.text for part in text.unqualified(text.parts(statement), NAMES)] == ["DAY"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from conftest import ENVIRONMENT
 
 from workbench import session
+from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench.tables import browse, snapshots
 
@@ -82,6 +83,29 @@ def test_files_snapshots_and_rows_are_those_of_spark(spark, namespace, version):
         shown = browse.preview(lake, table, at=at, limit=1000)
         assert shown.columns == tuple(frame.columns) and shown.complete
         assert sorted(shown.rows, key=str) == sorted(map(tuple, frame.collect()), key=str)
+
+
+def test_views_are_listed_and_are_no_tables(spark, namespace):
+    lake = session.catalog_properties(ENVIRONMENT)
+    spark.sql(f"CREATE TABLE {namespace}.seen (id BIGINT) USING iceberg")
+    spark.sql(f"CREATE VIEW {namespace}.few AS SELECT id FROM {namespace}.seen WHERE id < 3")
+    try:
+        [listed] = browse.tree(lake, namespace=namespace)
+        assert listed.views == (f"{namespace}.few",) and f"{namespace}.few" not in listed.tables
+        with pytest.raises(ArgumentError, match=f"^{namespace}.few is a view, which Spark computes"):
+            browse.head(lake, f"{namespace}.few")
+    finally:
+        spark.sql(f"DROP VIEW {namespace}.few")
+
+
+def test_a_type_that_pyiceberg_does_not_have_is_a_sentence(spark, namespace):
+    releases.need(spark, "a VARIANT", since="4.0")
+    table = f"{namespace}.varied"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    with pytest.raises(
+        ArgumentError, match="varied has metadata that PyIceberg does not read: .*variant.*; ask Spark"
+    ):
+        browse.head(session.catalog_properties(ENVIRONMENT), table)
 
 
 def test_deletes_by_equality_are_listed_and_not_previewed(spark, namespace):

@@ -28,11 +28,13 @@ class Namespace:
         name: as people write it in Spark SQL.
         tables: names of its tables, `namespace.name`, sorted.
         error: why its tables cannot be listed; None where they are.
+        views: names of its views, sorted, as far as the catalog lists them; they are looked at by Spark.
     """
 
     name: str
     tables: tuple[str, ...]
     error: str | None = None
+    views: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Head:
 
 @checked
 def tree(catalog: Judged[Catalog], *, namespace: str | None = None) -> tuple[Namespace, ...]:
-    """List the namespaces of a catalog and their tables.
+    """List the namespaces of a catalog, their tables and their views.
 
     Args:
         catalog: PyIceberg's Catalog; or its properties as `load_catalog` takes them, with `name` beside them.
@@ -184,9 +186,10 @@ def _namespace(catalog: IcebergCatalog, parts: tuple[str, ...]) -> Namespace:
     try:
         with opening.answered(f"namespace {name}"):
             tables = sorted(identifiers.spelled(tuple(each)) for each in catalog.list_tables(parts))
+            views = sorted(map(identifiers.spelled, opening.views_of(catalog, parts)))
     except ValueError as error:
         return Namespace(name, (), str(error))
-    return Namespace(name, tuple(tables))
+    return Namespace(name, tuple(tables), views=tuple(views))
 
 
 @checked

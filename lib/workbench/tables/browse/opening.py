@@ -18,6 +18,7 @@ else:
 Catalog: TypeAlias = IcebergCatalog | Mapping[str, Any]  # the user's own, or its properties with `name`
 At: TypeAlias = int | str | datetime | None
 LISTED = 20  # names in a refusal
+_TABLES = "iceberg_tables"  # of a JDBC catalog
 # packages by which a catalog or a storage is reached: what they raise is about these, not a defect here
 REACHING = ("pyiceberg", "sqlalchemy", "requests", "urllib3", "botocore", "boto3", "pyarrow", "fsspec", "google")
 
@@ -79,8 +80,10 @@ def table_of(catalog: Catalog, name: str) -> Table:
         name: `namespace.name`; the catalog's own name may stand in front.
 
     Raises:
-        ValueError: there is no such table, the message lists those of its namespace; or it cannot be looked at.
+        ValueError: there is no such table, the message lists those of its namespace; it is a view; or it cannot be
+            looked at.
     """
+    import pydantic
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
     loaded, parts = catalog_of(catalog), identifiers.parts(name)
@@ -91,12 +94,46 @@ def table_of(catalog: Catalog, name: str) -> Table:
             return loaded.load_table(parts)
         except (NoSuchTableError, NoSuchNamespaceError):
             raise ArgumentError(_missing(loaded, parts)) from None
+        except pydantic.ValidationError as error:
+            raise ArgumentError(
+                f"table {identifiers.spelled(parts)} has metadata that PyIceberg does not read: "
+                f"{error.errors(include_url=False)[0]['msg']}; ask Spark"
+            ) from None
+
+
+def views_of(catalog: IcebergCatalog, parts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the views of a namespace, as far as the catalog lists them."""
+    try:
+        return [tuple(view) for view in catalog.list_views(parts)]
+    except NotImplementedError:
+        return _views_of_sql(catalog, parts)
+
+
+def _views_of_sql(catalog: IcebergCatalog, parts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the views that Iceberg's own JDBC catalog keeps beside its tables; PyIceberg passes over them."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    if not isinstance(catalog, SqlCatalog):
+        return []
+    import sqlalchemy
+
+    if all(column["name"] != "iceberg_type" for column in sqlalchemy.inspect(catalog.engine).get_columns(_TABLES)):
+        return []
+    statement = sqlalchemy.text(
+        f"SELECT table_name FROM {_TABLES} WHERE catalog_name = :catalog AND table_namespace = :namespace "
+        "AND iceberg_type = 'VIEW'"
+    )
+    with catalog.engine.connect() as connection:
+        rows = connection.execute(statement, {"catalog": catalog.name, "namespace": ".".join(parts)}).fetchall()
+    return [(*parts, row[0]) for row in rows]
 
 
 def _missing(catalog: IcebergCatalog, parts: tuple[str, ...]) -> str:
     from pyiceberg.exceptions import NoSuchNamespaceError
 
     try:
+        if parts in views_of(catalog, parts[:-1]):
+            return f"{identifiers.spelled(parts)} is a view, which Spark computes: expected a table"
         names = sorted(identifiers.spelled(tuple(table)) for table in catalog.list_tables(parts[:-1]))
     except NoSuchNamespaceError:
         names = []

@@ -40,6 +40,8 @@ def tables_tree(
             print(printable(each.name if each.error is None else f"{each.name}  {each.error}"))
             for table in each.tables:
                 print(printable(f"  {table}"))
+            for view in each.views:
+                print(printable(f"  {view}  (a view)"))
     raise typer.Exit(int(any(each.error for each in listed)))
 
 
@@ -56,9 +58,11 @@ def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson
         print("it has no snapshot yet")
     else:
         now = head.current
-        print(f"{_count(now.rows)} rows in {_count(now.data_files)} data files")
-        print(f"{_count(now.delete_files)} delete files, whose rows are still counted")
-        print(f"{head.snapshots:,} snapshots, the current one is {now.snapshot_id} of {_time(now.committed)}")
+        print(f"{_several(now.rows, 'row')} in {_several(now.data_files, 'data file')}")
+        print(f"{_several(now.delete_files, 'delete file')}, whose rows are still counted")
+        print(
+            f"{_several(head.snapshots, 'snapshot')}, the current one is {now.snapshot_id} of {_time(now.committed)}"
+        )
     print(f"partitioned by: {printable(', '.join(head.partitioned_by)) or 'nothing'}")
     print(f"sorted by: {printable(', '.join(head.sorted_by)) or 'nothing'}")
     for ref in head.refs:
@@ -131,7 +135,9 @@ def tables_preview(
     if as_json:
         return _as_json(shown)
     columns([shown.columns, *(tuple(map(_cut, row)) for row in shown.rows)])
-    print("these are all rows" if shown.complete else f"the first {len(shown.rows):,} rows; there are more")
+    print(
+        "these are all rows" if shown.complete else f"the first {_several(len(shown.rows), 'row')}; there are more"
+    )
 
 
 @tables.command("diff")
@@ -149,9 +155,14 @@ def tables_diff(
     if as_json:
         return _as_json(difference)
     print(f"from {difference.before} to {difference.after}")
-    print(f"{len(difference.added_files):,} data files came with {difference.added_rows:,} rows")
-    print(f"{len(difference.removed_files):,} data files went with {difference.removed_rows:,} rows")
-    print(f"{len(difference.added_deletes):,} delete files came, {len(difference.removed_deletes):,} went")
+    for what, files, rows in (
+        ("came", difference.added_files, difference.added_rows),
+        ("went", difference.removed_files, difference.removed_rows),
+    ):
+        print(f"{_several(len(files), 'data file')} {what} with {_several(rows, 'row')}")
+    print(
+        f"{_several(len(difference.added_deletes), 'delete file')} came, {len(difference.removed_deletes):,} went"
+    )
     for what, several in (("came", difference.added_columns), ("went", difference.removed_columns)):
         for column in several:
             print(f"column {what}: {printable(_described(column))}")
@@ -190,8 +201,14 @@ def _count(number: int | None) -> str:
     return "unknown" if number is None else f"{number:,}"
 
 
+def _several(number: int | None, noun: str) -> str:
+    return f"{_count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}"
+    from workbench._base import moments
+
+    return moments.written(moment)
 
 
 def _as_json(value: Any) -> None:

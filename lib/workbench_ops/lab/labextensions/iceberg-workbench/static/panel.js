@@ -85,7 +85,8 @@ function made(kind, properties = {}, ...children) {
 }
 
 const count = number => (number === null || number === undefined ? 'unknown' : Number(number).toLocaleString('en'));
-const time = text => String(text).slice(0, 19);
+// to the millisecond: shorter, a time would name the snapshot before
+const time = text => String(text).match(/^[^+]{19}(\.\d{3})?/)?.[0] ?? String(text);
 const sentence = error => made('p', { className: 'workbench-sentence', textContent: error.message });
 const waiting = () => made('p', { className: 'workbench-waiting', textContent: '…' });
 
@@ -144,11 +145,13 @@ class Panel {
     }).then(() => this.filtered());
   }
 
-  namespace({ name, tables, error }) {
+  namespace({ name, tables, views, error }) {
     const list = made('ul');
-    for (const table of tables) {
+    for (const table of [...tables, ...views]) {
+      const isView = views.includes(table);
       const short = table.startsWith(`${name}.`) ? table.slice(name.length + 1) : table;
-      const button = made('button', { textContent: short, title: table });
+      const about = isView ? `${table} is a view: a SQL cell reads it` : table;
+      const button = made('button', { textContent: isView ? `${short} (view)` : short, title: about, disabled: isView });
       button.dataset.table = table;
       button.onclick = () => this.look(table);
       list.append(made('li', {}, button));
@@ -179,7 +182,7 @@ class Panel {
     const facts = [
       now ? `${count(now.rows)} rows in ${count(now.data_files)} data files` : 'no snapshot yet',
       now && Number(now.delete_files) ? `${count(now.delete_files)} delete files, whose rows are still counted` : null,
-      `version ${head.format_version}, ${count(head.snapshots)} snapshots`,
+      `version ${head.format_version}, ${count(head.snapshots)} snapshot${head.snapshots === 1 ? '' : 's'}`,
       `partitioned by ${head.partitioned_by.join(', ') || 'nothing'}`,
       head.sorted_by.length ? `sorted by ${head.sorted_by.join(', ')}` : null
     ].filter(Boolean);
