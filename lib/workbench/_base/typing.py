@@ -1,7 +1,7 @@
 """Types of PySpark, pandas and PyIceberg for annotations: real ones for a type checker.
 
-At run time they are `Any`, and PySpark is not imported; a session and a frame are told by what they can do, so that
-`checked` refuses what is neither by a sentence.
+At run time they are `Any`, and PySpark is not imported. A session and a frame are told by what they can do, so
+that `checked` refuses what is neither by a sentence.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar

@@ -57,7 +57,7 @@ def plan(df: DataFrame) -> Plan:
     """
     if not hasattr(df, "_jdf"):
         raise ArgumentError(
-            f"df must be a DataFrame of a classic session, found {type(df).__name__}: sql.run(spark, …) returns one"
+            f"df must be a DataFrame of a classic session, found one of Spark Connect: {type(df).__module__}"
         )
     execution = df._jdf.queryExecution()
     steps = tuple(_steps(execution.executedPlan(), 0))

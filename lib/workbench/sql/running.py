@@ -76,7 +76,7 @@ def _require_qualified(spark: SparkSession, statement: str, parts: Sequence[text
 
 
 def _can_be_a_value(spark: SparkSession, statement: str, name: text.Part) -> bool:
-    """Say whether a value can stand where a name does; a keyword, as of CREATE TABLE beside a value TABLE, cannot."""
+    """Say whether a value can stand where a name does; not in CREATE TABLE, beside a value TABLE."""
     if not hasattr(spark, "_jsparkSession"):  # Spark Connect, whose parser is at the server
         return True
     try:

@@ -60,9 +60,8 @@ def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson
         now = head.current
         print(f"{_several(now.rows, 'row')} in {_several(now.data_files, 'data file')}")
         print(f"{_several(now.delete_files, 'delete file')}, whose rows are still counted")
-        print(
-            f"{_several(head.snapshots, 'snapshot')}, the current one is {now.snapshot_id} of {_time(now.committed)}"
-        )
+        count = _several(head.snapshots, "snapshot")
+        print(f"{count}, the current one is {now.snapshot_id} of {_time(now.committed)}")
     print(f"partitioned by: {printable(', '.join(head.partitioned_by)) or 'nothing'}")
     print(f"sorted by: {printable(', '.join(head.sorted_by)) or 'nothing'}")
     for ref in head.refs:
