@@ -50,6 +50,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
         "cannot run",
     ),  # engines in processes, an embedded catalog, DuckDB's files
     "91_when_spark_pays": ("cannot run", "cannot run"),  # committed measurements, which no wheel has
+    "92_compare_collectors": ("cannot run", "cannot run"),  # as 91, and JVMs of its own
 }
 
 CASTS = "errors of casts and overflows (ANSI mode)"
