@@ -90,9 +90,9 @@ def test_what_annotations_do_not_allow(given, sentence):
     ("arguments", "named", "sentence"),
     [
         ((), {}, "spark is missing: it must be "),
-        ((None,), {}, "table is missing: it must be a text"),
-        ((None, "t", 3), {}, "work was given too many arguments without a name; it has spark, table"),
-        ((None, "t"), {"table": "u"}, "table was given twice"),
+        ((SESSION,), {}, "table is missing: it must be a text"),
+        ((SESSION, "t", 3), {}, "work was given too many arguments without a name; it has spark, table"),
+        ((SESSION, "t"), {"table": "u"}, "table was given twice"),
     ],
 )
 def test_arguments_that_do_not_fit_the_function(arguments, named, sentence):
@@ -175,7 +175,7 @@ def test_a_dict_is_not_a_model():
 
 def test_a_long_value_is_cut():
     with pytest.raises(ArgumentError) as error:
-        work(None, ["x" * 1000])
+        work(SESSION, ["x" * 1000])
     assert str(error.value).endswith("… (list)") and len(str(error.value)) < 200
 
 

@@ -97,7 +97,7 @@ def test_a_keyword_is_no_value_where_it_is_one(spark, namespace, shown):
         "SELECT session.SELECT + session.`VALUES` AS n",
         "SELECT `DAY` - INTERVAL 1 DAY FROM (SELECT current_date() AS `DAY`) ORDER BY 1",
         "SELECT * FROM IDENTIFIER(session.TABLE) ORDER BY 1",
-        f"WITH DAY AS (SELECT 1 AS a) SELECT a DAY FROM {namespace}.k, DAY AS b ORDER BY 1",
+        "WITH DAY AS (SELECT 1 AS a) SELECT a DAY FROM `DAY` ORDER BY 1",
         f"DESCRIBE TABLE {namespace}.k",
     ):
         sql.run(spark, statement)

@@ -83,8 +83,7 @@ def table_of(catalog: Catalog, name: str) -> Table:
         ValueError: there is no such table, the message lists those of its namespace; it is a view; or it cannot be
             looked at.
     """
-    import pydantic
-    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, ValidationError
 
     loaded, parts = catalog_of(catalog), identifiers.parts(name)
     if len(parts) > 2 and parts[0] == loaded.name:
@@ -94,11 +93,21 @@ def table_of(catalog: Catalog, name: str) -> Table:
             return loaded.load_table(parts)
         except (NoSuchTableError, NoSuchNamespaceError):
             raise ArgumentError(_missing(loaded, parts)) from None
-        except pydantic.ValidationError as error:
+        except ValidationError as error:
             raise ArgumentError(
-                f"table {identifiers.spelled(parts)} has metadata that PyIceberg does not read: "
-                f"{error.errors(include_url=False)[0]['msg']}; ask Spark"
+                f"table {identifiers.spelled(parts)} has metadata that PyIceberg does not read: {_first_of(error)}; "
+                "ask Spark"
             ) from None
+
+
+def _first_of(error: Exception) -> str:
+    """Return what pydantic says first of metadata, without where in them."""
+    import pydantic
+
+    cause = error.__cause__
+    if not isinstance(cause, pydantic.ValidationError):
+        return str(error).strip().splitlines()[0]
+    return str(cause.errors(include_url=False)[0]["msg"])
 
 
 def views_of(catalog: IcebergCatalog, parts: tuple[str, ...]) -> list[tuple[str, ...]]:
