@@ -7,6 +7,7 @@ pulls.whole(spark, "lake.web.segments", source="segments", ask=everything, key=[
 
 pulling     days replaced whole where their rows differ; a source without days
 answers     what a source answers, and rows of the table made of it
+times       values that are no moment by themselves
 comparing   digests of days, and what differs
 judging     what is refused
 publish     one snapshot, written on a branch, main moved to it

@@ -9,8 +9,9 @@ from operator import and_
 from typing import Any
 
 from workbench._base import identifiers, releases, sessions
-from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
+from workbench.pulls import times
+from workbench.pulls.times import AnswerRefused
 
 EXACT = "decimal(38,18)"
 # what a text must look like; Spark takes more than is said: an hour for today's, a year for its first day
@@ -25,12 +26,11 @@ MOMENTS = {
 WHOLE = {"tinyint": 1, "smallint": 2, "int": 3, "bigint": 4}
 INTEGER, DIGITS = r"^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]+)?$"
 # else Spark takes Arrow rows into the plan, and computes what is done with them one by one and once more each time
-AS_PARTITIONS = {"spark.sql.execution.arrow.localRelationThreshold": "0"}
+# a time of Arrow's without a zone is one without a zone in Spark, too
+AS_PARTITIONS = {
+    "spark.sql.execution.arrow.localRelationThreshold": "0", "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}  # fmt: skip
 _FEW = 3  # values that a message shows
-
-
-class AnswerRefused(WorkbenchError, ValueError):
-    """What a source answered cannot become rows of the table; the table stays as it was."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Answer:
         requests: how many requests it took.
         through: last day that is answered completely; None where all are.
         stopped: why days are missing, a sentence; "" where none are.
+        local_zone: time zone of times that have none in the rows, as those of a sheet; "" for the session's.
     """
 
     rows: Any
@@ -67,6 +68,7 @@ class Answer:
     requests: int = 1
     through: date | None = None
     stopped: str = ""
+    local_zone: str = ""
 
 
 def of(answered: Any) -> Answer:
@@ -74,27 +76,32 @@ def of(answered: Any) -> Answer:
     return answered if isinstance(answered, Answer) else Answer(answered)
 
 
-def frame(open_frames: ExitStack, spark: SparkSession, table: str, rows: Any) -> DataFrame:
+def frame(open_frames: ExitStack, spark: SparkSession, table: str, answer: Answer) -> DataFrame:
     """Return rows as a frame of the table's columns and types, the same ones each time that it is read.
 
     Args:
         open_frames: unpersists, at its end, what was cached.
         spark: session.
         table: its name.
-        rows: of an Answer.
+        answer: of the source.
 
     Raises:
         AnswerRefused: a column is missing or not the table's, or a value would change.
     """
     from pyspark.sql import functions as F
 
-    schema = spark.table(identifiers.quoted(table)).schema
+    schema, rows = spark.table(identifiers.quoted(table)).schema, answer.rows
     raw = _raw(spark, table, rows, schema)
     _refuse_columns(table, raw.columns, schema.names)
     kinds = {column.name: column.dataType.simpleString() for column in raw.schema}
     exact, checks = [], {}
     for column in schema:
-        value, intact = _converted(table, column.name, kinds[column.name], column.dataType.simpleString())
+        kind, target = kinds[column.name], column.dataType.simpleString()
+        value, intact = _converted(table, column.name, kind, target)
+        if target == "timestamp" and kind in ("string", "timestamp_ntz"):
+            intact = times.one_moment(spark, table, column.name, kind, intact, answer.local_zone)
+        if not column.nullable:
+            intact = value.isNotNull() if intact is None else intact & value.isNotNull()
         exact.append(value.alias(column.name))
         if intact is not None:
             checks[column.name] = intact
@@ -145,12 +152,22 @@ def _raw(spark: SparkSession, table: str, rows: Any, schema: StructType) -> Data
             pa.field(column.name, pa.string() if column.name in empty else column.type) for column in rows.schema
         ]
         rows = rows.cast(pa.schema(texts))
+    rows = times.without_nanoseconds(table, rows)
+    try:
+        return _frame_of(spark, rows, schema)
+    except (ValueError, TypeError) as error:  # what Spark has no type for
+        kinds = ", ".join(f"{column.name} {column.type}" for column in rows.schema)
+        raise AnswerRefused(f"the answer for {table} cannot be rows of Spark: {error}; it has {kinds}") from error
+
+
+def _frame_of(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
     if int(spark.version.split(".")[0]) >= 4:
         with sessions.configured(spark, AS_PARTITIONS):
             return spark.createDataFrame(_typed(rows, schema))
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], from_arrow_schema(rows.schema))
+    kinds = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+    return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], kinds)
 
 
 def _typed(rows: Any, schema: StructType) -> Any:
@@ -267,7 +284,7 @@ def _converted(table: str, name: str, kind: str, target: str) -> tuple[Column, C
     elif kind == "string" or (kind, target) == ("float", "double"):
         same = value.isNotNull()
     elif target == "timestamp" and kind == "timestamp_ntz":
-        return column.cast(target), None
+        return value, None
     else:
         raise AnswerRefused(
             f"{name} of the answer is {kind}, and {table} has {target}: convert it in the function"
@@ -312,20 +329,3 @@ def _refuse_changed(
                 f"{counts[number]:,} values of {name} ({kinds[name]}) cannot be {types[name].simpleString()} of "
                 f"{table} unchanged, for example {', '.join(repr(row[0]) for row in bad)}; nothing was committed"
             )
-
-
-def refuse_key(table: str, columns: Sequence[str], key: Sequence[str], day: str | None = None) -> None:
-    """Refuse key columns that the table has not.
-
-    Raises:
-        ValueError: there is none, one is there twice or not the table's, or it is the day.
-    """
-    if not key:
-        raise ArgumentError("key must name at least one column: what tells the rows of a day apart")
-    for name in key:
-        if name not in columns:
-            raise ArgumentError(f"{table} has no column {name}, which key names; it has {', '.join(columns)}")
-    if len(set(key)) < len(key):
-        raise ArgumentError(f"key names a column twice: {', '.join(key)}")
-    if day in key:
-        raise ArgumentError(f"key names {day}, which is the day: leave it out, rows are told apart within a day")

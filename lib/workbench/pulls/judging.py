@@ -1,6 +1,7 @@
 """What a pull refuses: arguments, tables and answers with which the table could not equal its source."""
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 
@@ -34,6 +35,35 @@ def refuse_days(first: date, until: date) -> None:
         raise ArgumentError(f"until is {until}, before first, {first}")
 
 
+def refuse_function(ask: Callable[..., object], count: int) -> None:
+    """Refuse a function that cannot be called with so many arguments."""
+    try:
+        inspect.signature(ask).bind(*range(count))
+    except TypeError as error:
+        expected = "the first and the last day" if count else "no argument"
+        raise ArgumentError(f"ask must be a function of {expected}: {error}") from None
+    except ValueError:  # of some functions in C nothing is known
+        return
+
+
+def refuse_key(table: str, columns: Sequence[str], key: Sequence[str], day: str | None = None) -> None:
+    """Refuse key columns that the table has not.
+
+    Raises:
+        ValueError: there is none for a source without days, one is there twice or not the table's, or it is the
+            day.
+    """
+    if not key and day is None:
+        raise ArgumentError("key must name at least one column: what tells rows apart")
+    for name in key:
+        if name not in columns:
+            raise ArgumentError(f"{table} has no column {name}, which key names; it has {', '.join(columns)}")
+    if len(set(key)) < len(key):
+        raise ArgumentError(f"key names a column twice: {', '.join(key)}")
+    if day in key:
+        raise ArgumentError(f"key names {day}, which is the day: leave it out, rows are told apart within a day")
+
+
 def refuse_layout(table: str, loaded: Java, kinds: Mapping[str, str], day: str) -> None:
     """Refuse a table of which the rows of a day cannot be replaced by whole files."""
     if day not in kinds:
@@ -65,6 +95,11 @@ def refuse_through(answer: Answer, since: date, until: date) -> None:
     """Refuse an answer that says it covers other days than it was asked for, or lacks some without a reason."""
     if answer.through is None:
         return
+    if answer.through < until and not answer.stopped:
+        raise AnswerRefused(
+            f"the answer is complete through {answer.through} of {until} and does not say why: give stopped a "
+            "sentence; nothing was committed"
+        )
     if not since <= answer.through <= until:
         raise AnswerRefused(
             f"the answer is complete through {answer.through}, and was asked for {since} to {until}"

@@ -44,8 +44,10 @@ def lateness(spark: SparkSession, table: str, source: str) -> Lateness:
         newest, pulls = newest or position, pulls + 1
         changes = json.loads(snapshot.summary().get(positions.CHANGES))
         # a pull may have asked for days that were not over
-        asked = min(changes["until"], positions.day_of(snapshot).isoformat())
+        asked = min(changes["until"], positions.moment_of(snapshot).date().isoformat())
         for day, counts in changes["days"].items():
+            if day in changes.get("repaired", ()):  # others had changed it, the source had not
+                continue
             # a day before the first one of then is pulled for the first time, and so is one after the last
             if changes.get("seen_first", position.first) <= day <= changes["seen"] and day <= asked:
                 age = (date.fromisoformat(asked) - date.fromisoformat(day)).days

@@ -74,9 +74,14 @@ def parse(snapshot: Java) -> Position | None:
     return Position(**json.loads(text)) if text else None
 
 
-def day_of(snapshot: Java) -> date:
-    """Return the day of a commit, in UTC."""
-    return datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC).date()
+def moment_of(snapshot: Java) -> datetime:
+    """Return when a snapshot was committed."""
+    return datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC)
+
+
+def last_over(moment: datetime) -> date:
+    """Return the last day that is over in every time zone by which a source may count, -12:00 the last."""
+    return (moment.astimezone(UTC) - timedelta(hours=12)).date() - timedelta(1)
 
 
 def find(spark: SparkSession, loaded: Java, table: str, source: str) -> tuple[Position | None, Java]:
@@ -96,11 +101,11 @@ def find(spark: SparkSession, loaded: Java, table: str, source: str) -> tuple[Po
 
 
 def _by_then(position: Position, snapshot: Java) -> Position:
-    """Return a position in which no day is settled sooner than the days were over.
+    """Return a position in which no day is settled before it was over, and for as long as its figures may change.
 
     Versions until 0.2 settled all days up to one that had not been yet, where a pull had asked for it.
     """
-    latest = (day_of(snapshot) - timedelta(position.settled_days)).isoformat()
+    latest = (last_over(moment_of(snapshot)) - timedelta(position.settled_days)).isoformat()
     return replace(position, settled=min(position.settled, latest))
 
 
@@ -131,4 +136,7 @@ def digests(spark: SparkSession, loaded: Java, position: Position | None, snapsh
 def _keeps_rows(snapshot: Java) -> bool:
     """Return whether a snapshot has the rows of its parent: files were rewritten, or none came or went."""
     summary = snapshot.summary() or {}
-    return snapshot.operation() == "replace" or not any(int(summary.get(name) or 0) for name in _FILES)
+    if snapshot.operation() == "replace":
+        return True
+    # a summary need not say how many files came; one that has the total does
+    return summary.get("total-data-files") is not None and not any(int(summary.get(name) or 0) for name in _FILES)

@@ -17,7 +17,7 @@ from workbench.pulls.comparing import Difference
 from workbench.pulls.judging import Audit, PullRefused
 from workbench.pulls.positions import Position
 from workbench.pulls.results import Day, Pull
-from workbench.tables import commits
+from workbench.tables import commits, publication
 
 Text = Annotated[str, MinLen(1)]
 OnStep = Callable[[str], object]
@@ -36,7 +36,12 @@ class _Target:
     known: Mapping[str, str]
     compared_at: int | None
     schema_id: int
+    last_over: date
     source: str
+
+    def settled(self, last: date, settled_days: int) -> date:
+        """Return the last day that is settled by a pull of days up to one."""
+        return min(last, self.last_over) - timedelta(settled_days)
 
     def check(self, loaded: Java) -> None:
         """Raise AnotherWriter where the position is another one than at the beginning."""
@@ -72,7 +77,7 @@ def run(
         source: name of the source, kept in the table.
         ask: function of the first and the last day asked for that returns an Answer, or its rows.
         day: column of type date.
-        key: columns that tell the rows of a day apart.
+        key: columns that tell the rows of a day apart; none where a day has one row.
         first: first day of all; an earlier one than before asks for the days between, too.
         until: last day that is asked for. Days that have not been yet are asked for again until they are settled.
         settled_days: how many days after a day its figures may change; `lateness` says whether that suffices.
@@ -92,9 +97,10 @@ def run(
         Exception: what `ask` raised; nothing was committed.
     """
     judging.refuse_days(first, until)
+    judging.refuse_function(ask, 2)
     target = _target(spark, table, source, day, key)
     before = target.before
-    since, begin = _asked(before, first, until, settled_days)
+    since, begin = _asked(target, first, until, settled_days)
     if since > until:
         return Pull(table, source, None, until, settled=judging.day_of(before.settled if before else ""))
     on_step("ask")
@@ -102,15 +108,14 @@ def run(
     through = until if answer.through is None else answer.through
     judging.refuse_through(answer, since, until)
     with ExitStack() as open_frames:
-        rows = answers.frame(open_frames, spark, table, answer.rows)
+        rows = answers.frame(open_frames, spark, table, answer)
         seen = comparing.digests(rows, key, day)
         judging.refuse_outside(seen, since, through)
         dead = _dead(target, answer, dead_letters, on_step)
         days = [since + timedelta(n) for n in range((through - since).days + 1)]
         changed = _changed(target, rows, comparing.differing(target.known, seen, days), seen)
         position = _next(target, begin, through, settled_days, seen, days)
-        window = {"since": since.isoformat(), "until": through.isoformat()}
-        window |= {"seen_first": before.first, "seen": before.until} if before else {"seen_first": "", "seen": ""}
+        window = _window(before, since, through, changed, seen)
         snapshot_id = _commit(target, rows, seen, changed, position, answer, window, audit, on_step)
     at = position if snapshot_id is not None else before
     return _result(target, since, until, answer, changed, seen, dead, snapshot_id, at)
@@ -153,11 +158,12 @@ def whole(
         PullRefused: more rows would vanish than may, or the audit did not pass.
         Exception: what `ask` raised; nothing was committed.
     """
+    judging.refuse_function(ask, 0)
     target = _target(spark, table, source, None, key)
     on_step("ask")
     answer = answers.of(ask())
     with ExitStack() as open_frames:
-        rows = answers.frame(open_frames, spark, table, answer.rows)
+        rows = answers.frame(open_frames, spark, table, answer)
         seen = comparing.digests(rows, key, None)
         changed = _changed(target, rows, comparing.differing(target.known, seen, [comparing.WHOLE]), seen)
         dead = _dead(target, answer, dead_letters, on_step)  # they may say why rows are gone
@@ -172,32 +178,32 @@ def whole(
 
 
 def _target(spark: SparkSession, table: str, source: str, day: str | None, key: Sequence[str]) -> _Target:
+    publication.refuse_session_branch(spark, "a pull makes main equal to its source")
     loaded = commits.load(spark, table)
     spark.sql(f"REFRESH TABLE {identifiers.quoted(table)}")
     schema = spark.table(identifiers.quoted(table)).schema
     if day is not None:
         judging.refuse_layout(table, loaded, {field.name: field.dataType.simpleString() for field in schema}, day)
-    answers.refuse_key(table, schema.names, key, day)
+    judging.refuse_key(table, schema.names, key, day)
     before, snapshot = positions.find(spark, loaded, table, source)
     judging.refuse_other_way(table, source, before, by_days=day is not None)
     known = positions.digests(spark, loaded, before, snapshot)
     schema_id = loaded.schema().schemaId()
-    return _Target(spark, table, day, tuple(key), before, known, commits.head(loaded), schema_id, source)
+    last_over = positions.last_over(datetime.now(UTC))  # of the run's beginning, however long it takes
+    return _Target(
+        spark, table, day, tuple(key), before, known, commits.head(loaded), schema_id, last_over, source
+    )
 
 
-def _settled(last: date, settled_days: int) -> date:
-    """Return the last day that is settled by a pull of days up to one: no pull has come after today."""
-    return min(last, datetime.now(UTC).date()) - timedelta(settled_days)
-
-
-def _asked(before: Position | None, first: date, until: date, settled_days: int) -> tuple[date, date]:
+def _asked(target: _Target, first: date, until: date, settled_days: int) -> tuple[date, date]:
     """Return the first day to ask for, and the first of all."""
+    before = target.before
     if before is None or first < date.fromisoformat(before.first):
         return first, first
     begin, settled = date.fromisoformat(before.first), judging.day_of(before.settled)
     open_since = begin if settled is None else settled + timedelta(1)
     newest = max(until, date.fromisoformat(before.until))  # a longer window than the last one opens settled days
-    return max(begin, min(open_since, _settled(newest, settled_days) + timedelta(1))), begin
+    return max(begin, min(open_since, target.settled(newest, settled_days) + timedelta(1))), begin
 
 
 def _next(
@@ -207,7 +213,7 @@ def _next(
     before = target.before
     known = {**target.known} | {day.isoformat(): seen.get(day, comparing.EMPTY) for day in days}
     until = max(through, judging.day_of(before.until if before else "") or through)
-    settled = _settled(through, settled_days)
+    settled = target.settled(through, settled_days)
     # an earlier first day has to have joined the days of before: else those between were never asked for
     if before and before.settled and date.fromisoformat(before.first) <= through + timedelta(1):
         settled = max(settled, date.fromisoformat(before.settled))
@@ -216,6 +222,24 @@ def _next(
         target.source, begin.isoformat(), until.isoformat(), settled.isoformat() if settled >= begin else "",
         settled_days, digests, uuid.uuid4().hex, target.compared_at, target.schema_id,
     )  # fmt: skip
+
+
+def _window(
+    before: Position | None,
+    since: date,
+    through: date,
+    changed: Mapping[date, Difference],
+    seen: Mapping[date, str],
+) -> dict[str, Any]:
+    """Return what `lateness` needs of a pull beside its counts: which days were asked for, first and again."""
+    window: dict[str, Any] = {"since": since.isoformat(), "until": through.isoformat()}
+    window |= {"seen_first": "", "seen": ""}
+    if before:
+        # what the source said before is what it says now: others had changed the table
+        again = {day.isoformat(): seen.get(day, comparing.EMPTY) for day in changed}
+        repaired = [day for day, digest in again.items() if before.digests.get(day) == digest]
+        window |= {"seen_first": before.first, "seen": before.until, "repaired": repaired}
+    return window
 
 
 def _dead(target: _Target, answer: Answer, table: str | None, on_step: OnStep) -> int:

@@ -101,7 +101,9 @@ def _answer(
             good.append(values)
     properties = content.get("properties", {})
     flags = {name: str(properties[name]) for name in ("locale", "timeZone") if name in properties}
-    return Answer(_table(good, columns), dead=dead, flags=flags, requests=count)
+    return Answer(
+        _table(good, columns), dead=dead, flags=flags, requests=count, local_zone=flags.get("timeZone", "")
+    )
 
 
 def _header(

@@ -34,8 +34,14 @@ def cells(spark: SparkSession, **given: Any) -> None:
 
     def sql(line: str, cell: str) -> None:
         """Run one statement of Spark SQL and show its first rows: %%sql [NAME] [--limit N]."""
-        name, limit = _read(line)
-        frame = running.run(spark, cell, limit=limit)
+        try:
+            name, limit = _read(line)
+            frame = running.run(spark, cell, limit=limit)
+        except ArgumentError as error:
+            vars(error)["_render_traceback_"] = lambda: [
+                f"{type(error).__name__}: {error}"
+            ]  # as IPython asks for it
+            raise
         if name:
             shell.user_ns[name] = frame
 

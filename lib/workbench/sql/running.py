@@ -1,7 +1,9 @@
 """One statement run and shown: its first rows, as text and as a table, cut to a size that a notebook bears."""
 
 import os
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -47,13 +49,16 @@ def run(
     """
     statement = text.single(statement)
     parts = text.parts(statement)
-    _require_qualified(spark, statement, parts)
+    names = values.names(spark)
+    _require_qualified(spark, statement, parts, names)
+    statement = text.with_system(statement, parts, names)
     must_be_ordered = FRONT_END not in os.environ if ordered is None else ordered
     try:
-        df = spark.sql(statement)
-        if not df.columns:
-            return df
-        rows = _first(df, limit + 1)
+        with _ended_with_its_cell(spark):
+            df = spark.sql(statement)
+            if not df.columns:
+                return df
+            rows = _first(df, limit + 1)
     except Exception as error:
         if _of_the_statement(error):
             raise StatementError(_sentence(error)) from None
@@ -64,8 +69,10 @@ def run(
     return df
 
 
-def _require_qualified(spark: SparkSession, statement: str, parts: Sequence[text.Part]) -> None:
-    for part in text.unqualified(parts, values.names(spark)):
+def _require_qualified(
+    spark: SparkSession, statement: str, parts: Sequence[text.Part], names: frozenset[str]
+) -> None:
+    for part in text.unqualified(parts, names):
         name = part.text
         if not _can_be_a_value(spark, statement, part):
             continue
@@ -88,6 +95,24 @@ def _can_be_a_value(spark: SparkSession, statement: str, name: text.Part) -> boo
             return False
         raise
     return True
+
+
+@contextmanager
+def _ended_with_its_cell(spark: SparkSession) -> Iterator[None]:
+    """Cancel the jobs of a block that is interrupted: Spark alone would go on, before what is asked next."""
+    if not hasattr(spark, "_jsparkSession"):  # the server of Spark Connect is told by its own client
+        yield
+        return
+    tag = f"workbench-sql-{uuid.uuid4().hex}"
+    context = spark.sparkContext
+    context.addJobTag(tag)
+    try:
+        yield
+    except KeyboardInterrupt:
+        context.cancelJobsWithTag(tag)
+        raise
+    finally:
+        context.removeJobTag(tag)
 
 
 def _first(df: DataFrame, count: int) -> list[list[Any]]:
@@ -131,7 +156,10 @@ def _shown(columns: Sequence[tuple[str, str]], rows: list[list[Any]], limit: int
         "text/html": show._rich(shown, cells, right, more),
     }
     if LAB in os.environ and FRONT_END in os.environ:  # not in a run that was begun from a terminal of Lab
-        exact = [[None if value is None else _cut(_exact(value)) for value in row[:width]] for row in rows]
+        exact = [
+            [None if value is None else _cut(_exact(value, kind)) for value, kind in zip(row, kinds, strict=False)]
+            for row in rows
+        ]
         typed = [{"name": name, "type": kind} for name, (_, kind) in zip(shown, columns, strict=False)]
         media[TABLE] = {"columns": typed, "rows": exact, "note": more}
     show.emit(media)
@@ -144,13 +172,17 @@ def _text(value: Any, kind: str) -> str:
     """
     if value is None:
         return "null"
-    return f"{value:.{7 if kind == 'float' else 15}g}" if isinstance(value, float) else _exact(value)
+    return f"{value:.15g}" if isinstance(value, float) and kind != "float" else _exact(value, kind)
 
 
-def _exact(value: Any) -> str:
+def _exact(value: Any, kind: str) -> str:
     """Return a value as a text from which it can be sorted: numbers neither rounded nor divided."""
     if isinstance(value, bool):
         return str(value).lower()
+    if kind == "float":
+        import numpy
+
+        return str(numpy.float32(value))
     return f"{value:f}" if isinstance(value, Decimal) and value.is_finite() else str(value)
 
 

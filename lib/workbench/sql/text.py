@@ -126,6 +126,42 @@ def unqualified(several: Sequence[Part], names: Collection[str]) -> Iterator[Par
             yield part
 
 
+def with_system(statement: str, several: Sequence[Part], names: Collection[str]) -> str:
+    """Return a statement that has `system.session.NAME` for each value's `session.NAME`.
+
+    A table, an alias, a common table expression or a column that is called `session` would win over the values
+    without an error; three parts can be nothing else.
+
+    Raises:
+        ValueError: the statement itself calls something `session`, so that what is meant is not certain.
+    """
+    known = {name.upper() for name in names}
+    values, others = [], []
+    for n, part in enumerate(several):
+        if part.kind not in ("word", "quoted") or _bare(part) != "SESSION":
+            continue
+        before, dot, name = (
+            several[at] if 0 <= at < len(several) else Part("sign", "", 0) for at in (n - 1, n + 1, n + 2)
+        )
+        if dot.text == "." and _bare(name) in known:
+            if before.text != ".":
+                values.append(part)
+        else:
+            others.append(part)
+    if values and others:
+        raise ArgumentError(
+            "the statement calls something session, which would win over the values session.NAME: give it another "
+            "name, or write system.session.NAME for the values"
+        )
+    for part in reversed(values):
+        statement = f"{statement[: part.begin]}system.{statement[part.begin :]}"
+    return statement
+
+
+def _bare(part: Part) -> str:
+    return part.text.strip("`").upper()
+
+
 def _something_else(several: Sequence[Part], n: int) -> bool:
     """Say whether a word cannot be the name of a value or of a column where it stands."""
     nothing = Part("sign", "", 0)
@@ -135,7 +171,7 @@ def _something_else(several: Sequence[Part], n: int) -> bool:
         return True
     if before.kind in ("literal", "raw", "number", "quoted") or before.text == ")":
         return True  # an alias, or the unit of an interval
-    if before.text.upper() in ("AS", "VAR", "VARIABLE"):
+    if before.text.upper() in ("AS", "VAR", "VARIABLE", "DESCRIBE", "DESC"):
         return True
     if several[n].text.upper() not in _UNITS:
         return False

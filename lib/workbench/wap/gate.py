@@ -7,7 +7,6 @@ from typing import Annotated
 
 from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.tables import commits, publication
 from workbench.verdicts import Verdict
@@ -15,7 +14,7 @@ from workbench.wap import attestation, branches
 from workbench.wap import quarantine as quarantines
 from workbench.wap.branches import Hours, Stage
 
-CONFS = ("spark.wap.branch", "spark.wap.id")
+OWN_BRANCH = "the gate names its own branch"
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def run(
     """
     if id is not None:
         branches.refuse_id(id)
-    refuse_session_branch(spark)
+    publication.refuse_session_branch(spark, OWN_BRANCH)
     loaded = commits.load(spark, table)
     swept: tuple[str, ...] = ()
     if quarantine is not None:
@@ -249,10 +248,3 @@ def _refuse_published(spark: SparkSession, table: str, loaded: Java, id: str) ->
             "another load needs another id",
             evidence_id,
         )
-
-
-def refuse_session_branch(spark: SparkSession) -> None:
-    """Refuse a session whose plain reads and writes already go to a branch: nobody could say what is audited."""
-    for conf in CONFS:
-        if (value := spark.conf.get(conf, None)) is not None:
-            raise ArgumentError(f"the session has {conf} = {value}; unset it first, the gate names its own branch")

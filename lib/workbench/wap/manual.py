@@ -9,7 +9,7 @@ from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession
-from workbench.tables import commits
+from workbench.tables import commits, publication
 from workbench.wap import attestation, branches, gate
 from workbench.wap.branches import Stage
 
@@ -51,7 +51,7 @@ def staging(
         TableNotFound: no such table.
         ValueError: a wrong argument, the property is not set, or the session has a branch set already.
     """
-    gate.refuse_session_branch(spark)
+    publication.refuse_session_branch(spark, gate.OWN_BRANCH)
     loaded = commits.load(spark, table)
     _refuse_branch(branch)
     branches.refuse_taken(loaded, table, branch)

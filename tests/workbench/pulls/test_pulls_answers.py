@@ -50,7 +50,7 @@ def rows_of(spark, table, rows):
     """Return the rows of an answer as the table would hold them, or None where they are refused."""
     with contextlib.ExitStack() as open_frames:
         try:
-            return [tuple(row) for row in answers.frame(open_frames, spark, table, rows).collect()]
+            return [tuple(row) for row in answers.frame(open_frames, spark, table, answers.of(rows)).collect()]
         except pulls.AnswerRefused:
             return None
 
@@ -128,7 +128,7 @@ NAIVE, AWARE = datetime(2026, 1, 2, 23, 30), datetime(2026, 1, 2, 12, tzinfo=UTC
 )
 def test_values_that_arrow_would_turn_into_one_another_are_refused(spark, table, values, words):
     with contextlib.ExitStack() as open_frames, pytest.raises(pulls.AnswerRefused, match=words):
-        answers.frame(open_frames, spark, table, [{"v": value} for value in values])
+        answers.frame(open_frames, spark, table, pulls.Answer([{"v": value} for value in values]))
 
 
 def test_two_times_within_a_millisecond_have_two_digests(spark):
@@ -143,9 +143,96 @@ def test_two_times_within_a_millisecond_have_two_digests(spark):
 def test_days_between_an_earlier_first_day_and_those_of_before_are_asked_for():
     """A backfill that stops before it has joined them: its own day, or an answer that ends early."""
     day = [date(2026, 1, 1) + timedelta(n) for n in range(40)]
-    before = pulling._next(None, "s", day[10], day[20], 3, {}, day[10:21])
+
+    def after(before):
+        return pulling._Target(None, "t", "day", (), before, {}, None, 0, day[39], "s")
+
+    before = pulling._next(after(None), day[10], day[20], 3, {}, day[10:21])
     assert before.settled == day[17].isoformat()
-    begun = pulling._next(before, "s", day[1], day[3], 3, {}, day[1:4])
-    assert pulling._asked(begun, day[1], day[21], 3)[0] <= day[4]
-    joined = pulling._next(before, "s", day[1], day[9], 3, {}, day[1:10])
-    assert pulling._asked(joined, day[1], day[21], 3)[0] == day[18]
+    begun = pulling._next(after(before), day[1], day[3], 3, {}, day[1:4])
+    assert pulling._asked(after(begun), day[1], day[21], 3)[0] <= day[4]
+    joined = pulling._next(after(before), day[1], day[9], 3, {}, day[1:10])
+    assert pulling._asked(after(joined), day[1], day[21], 3)[0] == day[18]
+
+
+@pytest.fixture
+def times(spark):
+    """A table of a moment and of a time without a zone, and the session's zone put back at the end."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS pull_answers")
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    for name, kind in (("moment", "TIMESTAMP"), ("local", "TIMESTAMP_NTZ")):
+        spark.sql(f"CREATE OR REPLACE TABLE pull_answers.{name} (v {kind}) USING iceberg")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    for name in ("moment", "local"):
+        spark.sql(f"DROP TABLE pull_answers.{name}")
+
+
+def micros(spark, kind, answer):
+    """Return what a value becomes in a column of a kind, in microseconds since 1970; None where it is refused."""
+    with contextlib.ExitStack() as open_frames:
+        try:
+            frame = answers.frame(open_frames, spark, f"pull_answers.{kind}", answer)
+        except pulls.AnswerRefused:
+            return None
+        as_utc = "CAST(concat(CAST(v AS STRING), 'Z') AS TIMESTAMP)" if kind == "local" else "v"
+        return frame.selectExpr(f"unix_micros({as_utc}) AS n").collect()[0].n
+
+
+BERLIN, UTC_ZONE = "Europe/Berlin", "UTC"
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "utc"),
+    [
+        (UTC_ZONE, "2026-03-29 02:30:00", "2026-03-29 02:30:00"),
+        (BERLIN, "2026-03-29 02:30:00", None),  # is not there
+        (BERLIN, "2026-10-25 02:30:00", None),  # is there twice
+        (BERLIN, "2026-10-25 02:30:00+01:00", "2026-10-25 01:30:00"),
+        (BERLIN, "2026-10-25T01:30:00Z", "2026-10-25 01:30:00"),
+        (BERLIN, "2026-10-25 01:59:59", "2026-10-24 23:59:59"),
+        (BERLIN, "2026-10-25 03:00:00", "2026-10-25 02:00:00"),
+        (BERLIN, "2026-03-29 03:00:00", "2026-03-29 01:00:00"),
+        (BERLIN, "2026-07-01 12:00:00", "2026-07-01 10:00:00"),
+        ("+05:30", "2026-03-29 02:30:00", "2026-03-28 21:00:00"),
+        ("Australia/Lord_Howe", "2026-04-05 01:45:00", None),  # half an hour twice
+    ],
+)
+def test_a_local_time_is_one_moment_or_refused(spark, times, zone, text, utc):
+    """A text, and where it has no zone a datetime too; in a column without a zone it is what it says."""
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    expected = utc and int(datetime.fromisoformat(utc + "+00:00").timestamp()) * 10**6
+    assert micros(spark, "moment", pulls.Answer([{"v": text}])) == expected
+    value = datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        assert micros(spark, "moment", pulls.Answer([{"v": value}])) == expected
+        said = int(value.replace(tzinfo=UTC).timestamp()) * 10**6
+        assert micros(spark, "local", pulls.Answer([{"v": value}])) == said
+        assert micros(spark, "local", pulls.Answer([{"v": text}])) == said
+
+
+def test_times_of_a_sheet_are_those_of_its_zone(spark, times):
+    noon = [{"v": datetime(2026, 7, 1, 12)}]
+    assert micros(spark, "moment", pulls.Answer(noon, local_zone=BERLIN)) is None
+    assert micros(spark, "moment", pulls.Answer(noon, local_zone="GMT")) == 1782907200 * 10**6
+    assert micros(spark, "local", pulls.Answer(noon, local_zone=BERLIN)) == 1782907200 * 10**6
+    spark.conf.set("spark.sql.session.timeZone", BERLIN)
+    assert micros(spark, "moment", pulls.Answer(noon, local_zone=BERLIN)) == 1782900000 * 10**6
+
+
+def test_nanoseconds_and_types_that_spark_has_not(spark, times):
+    for kind in (pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
+        exact, odd = pa.array([1782907200123456000], kind), pa.array([1782907200123456789], kind)
+        assert micros(spark, "moment", pulls.Answer(pa.table({"v": exact}))) == 1782907200123456
+        assert micros(spark, "moment", pulls.Answer(pa.table({"v": odd}))) is None
+    for kind in (pa.uint64(), pa.date64(), pa.time64("us"), pa.duration("s")):
+        assert micros(spark, "moment", pulls.Answer(pa.table({"v": pa.array([1], kind)}))) is None
+
+
+def test_a_missing_value_of_a_column_that_must_have_one(spark, namespace):
+    table = f"{namespace}.needed"
+    spark.sql(f"CREATE TABLE {table} (k STRING NOT NULL, v INT NOT NULL) USING iceberg")
+    with pytest.raises(
+        pulls.AnswerRefused, match="1 values of v .* cannot be int of .* unchanged, for example None"
+    ):
+        pulls.whole(spark, table, source="s", ask=lambda: [{"k": "a", "v": 1}, {"k": "b", "v": None}], key=["k"])

@@ -1,10 +1,14 @@
 """SQL cells: values as session variables, one statement shown, the magic in a shell of IPython."""
 
+import _thread
+import signal
+import threading
 import weakref
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+from waiting import until
 
 from workbench import show, sql
 from workbench._base.errors import ArgumentError
@@ -108,6 +112,55 @@ def test_a_keyword_is_no_value_where_it_is_one(spark, namespace, shown):
     ):
         with pytest.raises(ArgumentError, match=rf"^{name} stands without session\."):
             sql.run(spark, statement)
+
+
+def test_what_is_called_session_does_not_win_over_a_value(spark, namespace, shown):
+    """A table, an alias, a common table expression and a column of that name: Spark alone takes theirs."""
+    table = f"{namespace}.session"
+    spark.sql(f"CREATE TABLE {table} (id INT, day INT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 1), (2, 2), (3, 3)")
+    spark.sql(f"CREATE TABLE {namespace}.visits (session STRUCT<day: INT>, id INT) USING iceberg")
+    spark.sql(f"INSERT INTO {namespace}.visits VALUES (named_struct('day', 2), 1), (named_struct('day', 1), 2)")
+    sql.declare(spark, {"DAY": 1})
+    assert spark.sql(f"SELECT id FROM {table} WHERE day = session.DAY").count() == 3  # Spark's own
+    for statement in (
+        f"SELECT id FROM {table} WHERE day = session.DAY",
+        f"SELECT id FROM {table} WHERE day = SESSION.`day`",
+        f"WITH session AS (SELECT * FROM {table}) SELECT id FROM session WHERE day = session.DAY",
+        f"SELECT session.id FROM {namespace}.visits session CROSS JOIN {table} t WHERE t.day = session.DAY",
+    ):
+        with pytest.raises(ArgumentError, match="the statement calls something session, which would win over"):
+            sql.run(spark, statement)
+    for statement in (
+        f"SELECT id FROM {table} WHERE day = system.session.DAY",
+        f"SELECT id FROM {namespace}.visits v WHERE v.session.day = system.session.DAY",
+        f"SELECT id - 1 FROM {namespace}.visits WHERE session.DAY = 1 AND id = 2",
+    ):
+        shown.clear()
+        sql.run(spark, statement, ordered=False)
+        assert shown[0][0].splitlines()[-1].split()[0] in "12", statement
+    rows = sql.run(spark, f"SELECT count(*) AS n FROM {namespace}.visits WHERE session.DAY = 1").collect()
+    assert rows[0].n == 2  # the value, whatever the column of that name holds
+
+
+def test_an_interrupted_statement_ends(spark, shown):
+    """Its jobs are cancelled, so that the next statement does not wait for them."""
+    slow = (
+        "SELECT count(*) FROM range(0, 4000, 1, 400) WHERE java_method('java.lang.Thread', 'sleep', 20L) IS NULL"
+    )
+    tracker = spark.sparkContext.statusTracker()
+    spark_own = signal.signal(signal.SIGINT, signal.default_int_handler)  # as a kernel does for each cell
+    timer = threading.Timer(3, _thread.interrupt_main)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sql.run(spark, slow)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, spark_own)
+    until(lambda: not tracker.getActiveStageIds(), seconds=20)
+    sql.run(spark, "SELECT 1 AS n")
+    assert shown[-1][0].splitlines()[-1].strip() == "1"
 
 
 def test_numbers_can_be_copied(spark, shown):

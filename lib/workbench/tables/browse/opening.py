@@ -95,8 +95,8 @@ def table_of(catalog: Catalog, name: str) -> Table:
             raise ArgumentError(_missing(loaded, parts)) from None
         except ValidationError as error:
             raise ArgumentError(
-                f"table {identifiers.spelled(parts)} has metadata that PyIceberg does not read: {_first_of(error)}; "
-                "ask Spark"
+                f"table {identifiers.spelled(parts)} has metadata that PyIceberg does not read: "
+                f"{_first_of(error)}; ask Spark"
             ) from None
 
 

@@ -13,6 +13,14 @@ themselves what their branches, tags and summaries are called.
 """
 
 from workbench.tables.publication import positions
-from workbench.tables.publication.publishing import Append, Staged, append, begun, drop, stage
+from workbench.tables.publication.publishing import (
+    Append,
+    Staged,
+    append,
+    begun,
+    drop,
+    refuse_session_branch,
+    stage,
+)
 
-__all__ = ["Append", "Staged", "append", "begun", "drop", "positions", "stage"]
+__all__ = ["Append", "Staged", "append", "begun", "drop", "positions", "refuse_session_branch", "stage"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.commits import FOR_EVER, Refs
@@ -23,6 +24,21 @@ class Staged:
 
     base_snapshot_id: int | None
     root_snapshot_id: int
+
+
+def refuse_session_branch(spark: SparkSession, why: str) -> None:
+    """Refuse a session whose plain reads and writes go to a branch.
+
+    Args:
+        spark: session.
+        why: what is wrong with it here, the end of the sentence.
+
+    Raises:
+        ValueError: a branch or an id of a staged commit is set.
+    """
+    for conf in ("spark.wap.branch", "spark.wap.id"):
+        if (value := spark.conf.get(conf, None)) is not None:
+            raise ArgumentError(f"the session has {conf} = {value}; unset it first, {why}")
 
 
 @checked
