@@ -48,8 +48,8 @@ def one_moment(
     same = not local_zone or local_zone == zone or {local_zone, zone} <= UTC_NAMES
     if kind == "timestamp_ntz" and not same:
         raise AnswerRefused(
-            f"{name} of the answer has times of {local_zone}, and {table} has moments, of which the session's zone "
-            f"is {zone}: make the column TIMESTAMP_NTZ, or give the session that zone"
+            f"{name} of the answer has times of {local_zone}, and {table} has moments, by the session's zone, "
+            f"{zone}: make the column TIMESTAMP_NTZ, or give the session that zone"
         )
     if FIXED_ZONE.fullmatch(zone):
         return intact

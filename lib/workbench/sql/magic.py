@@ -38,9 +38,8 @@ def cells(spark: SparkSession, **given: Any) -> None:
             name, limit = _read(line)
             frame = running.run(spark, cell, limit=limit)
         except ArgumentError as error:
-            vars(error)["_render_traceback_"] = lambda: [
-                f"{type(error).__name__}: {error}"
-            ]  # as IPython asks for it
+            shown = [f"{type(error).__name__}: {error}"]
+            vars(error)["_render_traceback_"] = lambda: shown  # what IPython shows in place of our own lines
             raise
         if name:
             shell.user_ns[name] = frame

@@ -1,6 +1,5 @@
 """SQL cells: values as session variables, one statement shown, the magic in a shell of IPython."""
 
-import _thread
 import signal
 import threading
 import weakref
@@ -150,7 +149,7 @@ def test_an_interrupted_statement_ends(spark, shown):
     )
     tracker = spark.sparkContext.statusTracker()
     spark_own = signal.signal(signal.SIGINT, signal.default_int_handler)  # as a kernel does for each cell
-    timer = threading.Timer(3, _thread.interrupt_main)
+    timer = threading.Timer(3, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -250,6 +249,17 @@ def test_a_cell_gives_its_name_the_lazy_frame(spark, shell, shown):
     sql.cells(spark, LEAST=9)  # the frame reads the value when it runs, or keeps it: both have one answer here
     shell.run_cell_magic("sql", "", "SELECT session.LEAST AS least")
     assert shown[1][0].splitlines()[-1].strip() == "9"
+
+
+def test_a_refused_cell_shows_a_sentence_and_no_lines_of_ours(spark, shell, capsys):
+    sql.cells(spark)
+    for cell, said in (
+        ("%%sql\nSELECT nothing", "StatementError: [UNRESOLVED_COLUMN"),
+        ("%%sql class\nSELECT 1", "ArgumentError: 'class' behind %%sql is not a name of Python"),
+    ):
+        assert not shell.run_cell(cell).success
+        output = capsys.readouterr().out
+        assert said in output and "magic.py" not in output and "Traceback" not in output
 
 
 def test_without_ipython_values_are_declared(spark, monkeypatch):
