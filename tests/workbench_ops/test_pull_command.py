@@ -49,7 +49,7 @@ def test_refusals(tmp_path):
             "until is 2026-01-01, before first, 2026-02-01",
         ),
         ((*run, "--first", "2026-01-01", "--dead-letters", "dead"), "'dead' is not a table name"),
-        ((*run[:-1], 1001, "--first", "2026-01-01"), "1001"),
+        ((*run[:-1], 1001, "--first", "2026-01-01"), "Invalid value for '--settled-days'"),
         ((*run, "--first", "2026-01-01", "--ask", "other"), "shop.py has no function other"),
         ((*sheet, "--column", "a", "--credentials", "env:KEY"), "--column must be HEADER=TYPE, found 'a'"),
         (
