@@ -10,6 +10,7 @@ answers     what a source answers, and rows of the table made of it
 times       values that are no moment by themselves
 comparing   digests of days, and what differs
 judging     what is refused
+errors      by which it is refused
 publish     one snapshot, written on a branch, main moved to it
 positions   how far a table is pulled, in its own snapshots
 letters     cells that could not become rows
@@ -17,8 +18,8 @@ late        how old figures were when they changed
 results     what the functions return
 """
 
-from workbench.pulls.answers import Answer, AnswerRefused, DeadCell
-from workbench.pulls.judging import PullRefused
+from workbench.pulls.answers import Answer, DeadCell
+from workbench.pulls.errors import AnswerRefused, PullRefused
 from workbench.pulls.late import lateness
 from workbench.pulls.positions import AnotherWriter
 from workbench.pulls.pulling import run, whole

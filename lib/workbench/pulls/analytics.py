@@ -12,7 +12,8 @@ from workbench._base.bounds import Ge, Le, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.pulls import asking
-from workbench.pulls.answers import Answer, AnswerRefused
+from workbench.pulls.answers import Answer
+from workbench.pulls.errors import AnswerRefused
 
 MOST_DIMENSIONS, MOST_METRICS, MOST_ROWS = 9, 10, 250_000
 DAY = "date"

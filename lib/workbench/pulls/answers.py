@@ -11,7 +11,7 @@ from typing import Any
 from workbench._base import identifiers, releases, sessions
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 from workbench.pulls import times
-from workbench.pulls.times import AnswerRefused
+from workbench.pulls.errors import AnswerRefused
 
 EXACT = "decimal(38,18)"
 # what a text must look like; Spark takes more than is said: an hour for today's, a year for its first day

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from workbench.pulls.answers import AnswerRefused
+from workbench.pulls.errors import AnswerRefused
 
 T = TypeVar("T")
 TRIES = 5

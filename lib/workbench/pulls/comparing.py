@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench._base import identifiers, nested
 from workbench._base.typing import Column, DataFrame
-from workbench.pulls.answers import AnswerRefused
+from workbench.pulls.errors import AnswerRefused
 
 EMPTY = "0:0:0"
 PARTS = ("_first_high", "_first_low", "_second_high", "_second_low")  # halves of the two hashes of a row

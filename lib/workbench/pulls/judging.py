@@ -5,18 +5,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 
-from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java
-from workbench.pulls.answers import Answer, AnswerRefused
+from workbench.pulls.answers import Answer
 from workbench.pulls.comparing import Difference
+from workbench.pulls.errors import AnswerRefused, PullRefused
 from workbench.pulls.positions import Position
 from workbench.verdicts import Verdict
 
 Audit = Callable[[DataFrame], Verdict]
-
-
-class PullRefused(WorkbenchError, RuntimeError):
-    """Rows were not published; the table stays as it was."""
 
 
 def day_of(text: str) -> date | None:

@@ -12,9 +12,10 @@ from workbench._base.bounds import Ge, Le, MinLen
 from workbench._base.door import checked
 from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.pulls import answers, comparing, judging, letters, positions, publish
-from workbench.pulls.answers import Answer, AnswerRefused
+from workbench.pulls.answers import Answer
 from workbench.pulls.comparing import Difference
-from workbench.pulls.judging import Audit, PullRefused
+from workbench.pulls.errors import AnswerRefused, PullRefused
+from workbench.pulls.judging import Audit
 from workbench.pulls.positions import Position
 from workbench.pulls.results import Day, Pull
 from workbench.tables import commits, publication

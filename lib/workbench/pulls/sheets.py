@@ -10,7 +10,8 @@ from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.pulls import asking
-from workbench.pulls.answers import Answer, AnswerRefused, DeadCell
+from workbench.pulls.answers import Answer, DeadCell
+from workbench.pulls.errors import AnswerRefused
 
 ENDPOINT = "https://sheets.googleapis.com"
 SCOPE = "https://www.googleapis.com/auth/spreadsheets.readonly"

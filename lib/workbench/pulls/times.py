@@ -4,15 +4,11 @@ import re
 from typing import Any
 
 from workbench._base import identifiers
-from workbench._base.errors import WorkbenchError
 from workbench._base.typing import Column, SparkSession
+from workbench.pulls.errors import AnswerRefused
 
 UTC_NAMES = {"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "UCT", "Universal", "Zulu", "+00:00"}
 FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT|Universal|Zulu|Z)|((UTC|GMT|Etc/GMT)?[+-]\d{1,2}(:?\d{2})?)")
-
-
-class AnswerRefused(WorkbenchError, ValueError):
-    """What a source answered cannot become rows of the table; the table stays as it was."""
 
 
 def without_nanoseconds(table: str, rows: Any) -> Any:

@@ -197,7 +197,7 @@ def _refuse_names(*tables: str | None) -> None:
         identifiers.parts(name)
 
 
-def _days(first: str, until: str) -> dict[str, date]:
+def _days(first: str, until: str) -> dict[str, Any]:
     from workbench.pulls import judging
 
     yesterday = datetime.now(UTC).date() - timedelta(1)
