@@ -26,6 +26,7 @@ class Staged:
     root_snapshot_id: int
 
 
+@checked
 def refuse_session_branch(spark: SparkSession, why: str) -> None:
     """Refuse a session whose plain reads and writes go to a branch.
 
