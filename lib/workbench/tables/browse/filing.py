@@ -25,10 +25,11 @@ class Difference:
         added_deletes: delete files that are in the second alone.
         removed_deletes: delete files that are in the first alone.
         added_rows: of `added_files`. A rewritten row counts as removed and as added.
-        removed_rows: of `removed_files`; rows that delete files delete are in none of the two.
+        removed_rows: of `removed_files`. In both, rows that delete files delete are still counted.
         added_columns: by their ids, sorted; nested fields do not count.
         removed_columns: as the first has them.
         changed_columns: (before, after) of columns whose name, type, duty or comment changed.
+        has_delete_files: whether one of the two has them; what they delete is still counted.
     """
 
     before: int | None
@@ -42,6 +43,7 @@ class Difference:
     added_columns: tuple[Column, ...]
     removed_columns: tuple[Column, ...]
     changed_columns: tuple[tuple[Column, Column], ...]
+    has_delete_files: bool
 
 
 @checked
@@ -101,6 +103,7 @@ def difference(catalog: Judged[Catalog], table: str, before: Judged[At], after: 
         tuple(second[id] for id in sorted(second) if id not in first),
         tuple(first[id] for id in sorted(first) if id not in second),
         tuple((first[id], second[id]) for id in sorted(first) if id in second and first[id] != second[id]),
+        any(file.content != "data" for file in (*old.values(), *new.values())),
     )
 
 

@@ -21,6 +21,7 @@ Version = Annotated[
     str | None, typer.Option("--at", metavar="VERSION", help="a snapshot's id, a branch, a tag or a time (UTC)")
 ]
 LONGEST = 60  # characters of a value in columns
+STILL_COUNTED = "rows are those of data files; rows that delete files delete are still counted"
 
 
 @tables.command("tree")
@@ -59,7 +60,9 @@ def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson
     else:
         now = head.current
         print(f"{_several(now.rows, 'row')} in {_several(now.data_files, 'data file')}")
-        print(f"{_several(now.delete_files, 'delete file')}, whose rows are still counted")
+        if now.delete_files:
+            verb = "deletes" if now.delete_files == 1 else "delete"
+            print(f"rows that its {_several(now.delete_files, 'delete file')} {verb} are still counted")
         count = _several(head.snapshots, "snapshot")
         print(f"{count}, the current one is {now.snapshot_id} of {_time(now.committed)}")
     print(f"partitioned by: {printable(', '.join(head.partitioned_by)) or 'nothing'}")
@@ -79,6 +82,8 @@ def tables_snapshots(table: Table, environment: Environment = "lake", as_json: A
         return _as_json(listed)
     names = ("N", "SNAPSHOT", "COMMITTED (UTC)", "OPERATION", "ADDED", "REMOVED", "ROWS", "FILES", "REFS")
     columns([names, *map(_line, listed)])
+    if any(each.delete_files for each in listed):
+        print(STILL_COUNTED)
 
 
 def _line(snapshot: "Snapshot") -> tuple[object, ...]:
@@ -162,6 +167,8 @@ def tables_diff(
     print(
         f"{_several(len(difference.added_deletes), 'delete file')} came, {len(difference.removed_deletes):,} went"
     )
+    if difference.has_delete_files:
+        print(STILL_COUNTED)
     for what, several in (("came", difference.added_columns), ("went", difference.removed_columns)):
         for column in several:
             print(f"column {what}: {printable(_described(column))}")
