@@ -1,13 +1,17 @@
-"""The cells that a click in the panel writes: a query of one snapshot, or two snapshots compared."""
+"""The cells that a click in the panel writes: a query of one version or a view, or two snapshots compared."""
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
 from workbench._base import identifiers, moments
 from workbench._base.errors import ArgumentError
 from workbench.tables import browse
+from workbench.tables.browse import opening
 
 At = int | str | None
 ROWS = 20
+_AN_ID = re.compile(r"[+-]?\d+")  # what VERSION AS OF takes for a snapshot's id, also between quotes
 
 
 def setup(environment: str) -> str:
@@ -37,11 +41,70 @@ def query(catalog: Mapping[str, str], environment: str, table: str, at: At = Non
     )
 
 
+def query_ref(catalog: Mapping[str, str], environment: str, table: str, ref: str) -> str:
+    """Return a SQL cell that shows rows of a branch or tag by its name, so that it follows where that points.
+
+    A tag whose name is digits is queried by the id of its snapshot.
+
+    Args:
+        catalog: as of `query`.
+        environment: as of `query`.
+        table: as of `query`.
+        ref: the name of a branch or tag.
+
+    Raises:
+        ValueError: there is no such table, branch or tag.
+    """
+    kind = next((each.kind for each in browse.head(catalog, table).refs if each.name == ref), "")
+    snapshot = _snapshot(catalog, table, ref)  # which refuses what is neither
+    name = identifiers.shown(table)
+    if _AN_ID.fullmatch(ref) and kind == "tag":  # Iceberg reads one of such a name in no way
+        return query(catalog, environment, table, snapshot.snapshot_id)
+    if _AN_ID.fullmatch(ref):
+        source = identifiers.on_branch(table, ref)
+    else:
+        source = f"{name} VERSION AS OF {identifiers.literal(ref)}"
+    written = f"snapshot {snapshot.n} of {moments.written(snapshot.committed)} UTC"
+    return (
+        f"%%sql --limit {ROWS}\n"
+        f"{_comment(name, environment)}: {kind} {_bare(ref)} as it is when the cell runs\n"
+        f"-- when this was written, it was {written}\n"
+        f"SELECT *\nFROM {source}"
+    )
+
+
+def query_view(catalog: Mapping[str, str], environment: str, view: str) -> str:
+    """Return a SQL cell that shows rows of a view, which Spark computes.
+
+    Args:
+        catalog: as of `query`.
+        environment: as of `query`.
+        view: `namespace.name`.
+
+    Raises:
+        ValueError: there is no such view.
+    """
+    name = identifiers.shown(view)
+    parts = identifiers.parts(view)
+    loaded = opening.catalog_of(catalog)
+    with opening.answered(f"view {name}"):
+        views = opening.views_of(loaded, parts[:-1])
+    if parts not in views:
+        listed = ", ".join(sorted(map(identifiers.spelled, views))) or "none"
+        raise ArgumentError(f"view {name} is not in the catalog; its namespace has the views {listed}")
+    return (
+        f"%%sql --limit {ROWS}\n"
+        f"{_comment(name, environment)}: a view, computed from its tables as they are when the cell runs\n"
+        f"SELECT *\nFROM {name}"
+    )
+
+
 def comparison(catalog: Mapping[str, str], environment: str, table: str, before: At, after: At = None) -> str:
     """Return a SQL cell that shows the rows which one snapshot has and another has not, both ways.
 
-    Columns are matched by their ids, so that a renamed one is the same; those that Spark cannot compare, or that
-    one of the two lacks, are left out and named in the cell.
+    Columns are matched by their ids, so that a renamed one is the same. Left out and named in the
+    cell are those that Spark cannot compare, those that one of the two lacks, and those whose nested fields differ
+    in ids, names, types or order.
 
     Args:
         catalog: as of `query`.
@@ -57,24 +120,14 @@ def comparison(catalog: Mapping[str, str], environment: str, table: str, before:
     name = identifiers.shown(table)
     if old.snapshot_id == new.snapshot_id:
         raise ArgumentError(f"both versions of {name} are snapshot {old.n}: choose two")
-    schemas = {schema.id: schema for schema in browse.schemas(catalog, table)}
-    current = next(schema.id for schema in schemas.values() if schema.current)
-    columns = [
-        {
-            column.id: column
-            for column in schemas[current if each.schema_id not in schemas else each.schema_id].columns
-        }
-        for each in (old, new)
-    ]
-    both = [column for id, column in columns[1].items() if id in columns[0]]
-    compared = [column for column in both if "map<" not in column.type]
+    columns = _columns(catalog, table, old, new)
+    compared = [id for id in columns[1] if id in columns[0] and _comparable(columns[0][id], columns[1][id])]
     if not compared:
         raise ArgumentError(f"snapshots {old.n} and {new.n} of {name} have no column that can be compared")
-    ids = {column.id for column in compared}
-    not_compared = sorted({column.name for each in columns for column in each.values() if column.id not in ids})
+    not_compared = sorted({field.name for each in columns for id, field in each.items() if id not in compared})
     selections = [
         "SELECT "
-        + ", ".join(_as(columns[n][column.id].name, column.name) for column in compared)
+        + ", ".join(_as(columns[n][id].name, columns[1][id].name) for id in compared)
         + f" FROM {name} VERSION AS OF {each.snapshot_id}"
         for n, each in enumerate((old, new))
     ]
@@ -94,6 +147,41 @@ def comparison(catalog: Mapping[str, str], environment: str, table: str, before:
             f"  {selections[0]}\n  EXCEPT ALL\n  {selections[1]})",
         ]
     )
+
+
+def _columns(catalog: Mapping[str, str], table: str, *snapshots: browse.Snapshot) -> list[dict[int, Any]]:
+    """Return the columns with which Spark reads each snapshot, as PyIceberg's fields by their ids."""
+    loaded = opening.table_of(catalog, table)
+    schemas, current = loaded.schemas(), loaded.schema()
+    chosen = [current if each.schema_id is None else schemas.get(each.schema_id, current) for each in snapshots]
+    return [{field.field_id: field for field in schema.fields} for schema in chosen]
+
+
+def _comparable(old: Any, new: Any) -> bool:
+    """Say whether Spark compares two columns of one id: EXCEPT goes by the place of nested fields, not by ids."""
+    if _has_map(old.field_type) or _has_map(new.field_type):
+        return False
+    if old.field_type.is_primitive and new.field_type.is_primitive:
+        return True  # a type that was widened is the same to Spark
+    return bool(_kind(old.field_type) == _kind(new.field_type))
+
+
+def _kind(type: Any) -> Any:
+    """Return a type of PyIceberg's as it counts in a comparison: without comments and duties, at any depth."""
+    if type.is_primitive:
+        return str(type)
+    return tuple((field.field_id, field.name, _kind(field.field_type)) for field in _nested(type))
+
+
+def _nested(type: Any) -> Any:
+    return type.fields if type.is_struct else (type.element_field,)
+
+
+def _has_map(type: Any) -> bool:
+    """Say whether there is a map in a type, which Spark does not compare."""
+    if type.is_primitive:
+        return False
+    return hasattr(type, "key_id") or any(_has_map(field.field_type) for field in _nested(type))
 
 
 def _snapshot(catalog: Mapping[str, str], table: str, at: At) -> browse.Snapshot:

@@ -74,20 +74,27 @@ def difference(asked: Asked) -> Any:
     versions = _version(asked, "before"), _version(asked, "after")
     changed = browse.difference(_catalog(asked), _text(asked, "table"), *versions)
     plain = asdict(changed)
-    counted = {name: len(plain.pop(name)) for name in [*plain] if name.endswith(("_files", "_deletes"))}
+    lists = [name for name in plain if isinstance(plain[name], tuple) and name.endswith(("_files", "_deletes"))]
+    counted = {name: len(plain.pop(name)) for name in lists}
     return plain | counted
 
 
 def cell(asked: Asked) -> Any:
-    """Return the cells that begin a session and query one version, or compare two."""
-    environment, table = _text(asked, "environment"), _text(asked, "table")
-    catalog = _catalog(asked)
+    """Return the cells that begin a session for a version, a ref, a view or two versions."""
+    environment = _text(asked, "environment")
+    return {"setup": inserting.setup(environment), "source": _source(asked, environment, _catalog(asked))}
+
+
+def _source(asked: Asked, environment: str, catalog: Mapping[str, str]) -> str:
+    if "view" in asked:
+        return inserting.query_view(catalog, environment, _text(asked, "view"))
+    table = _text(asked, "table")
+    if "ref" in asked:
+        return inserting.query_ref(catalog, environment, table, _text(asked, "ref"))
     if "before" in asked:
         versions = _version(asked, "before"), _version(asked, "after")
-        source = inserting.comparison(catalog, environment, table, *versions)
-    else:
-        source = inserting.query(catalog, environment, table, _version(asked, "at"))
-    return {"setup": inserting.setup(environment), "source": source}
+        return inserting.comparison(catalog, environment, table, *versions)
+    return inserting.query(catalog, environment, table, _version(asked, "at"))
 
 
 ANSWERS: dict[str, Callable[[Asked], Any]] = {
