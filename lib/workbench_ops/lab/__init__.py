@@ -12,6 +12,7 @@ spare          a JVM that is started ahead, for the next kernel that is its like
 labextensions  the browser's part, a file a feature; one that is broken takes no other with it
     remoteEntry  what Lab loads: it takes Lab's own classes and loads the others
     panel        environments, namespaces, tables and what they are
+    pages        what the panel's tabs show
     table        results as a typed table, also where no kernel runs
     progress     what Spark is doing under the cell that runs; nothing of it is stored
     colours      SQL cells coloured as SQL

@@ -8,10 +8,14 @@ import labs
 import nbformat
 import psutil
 import pytest
+import sqlalchemy
+from pyiceberg.catalog import load_catalog
+
+from workbench import session
 
 PANEL = 'document.querySelector("#iceberg-workbench-panel")'
 NOTEBOOK = "[...window.jupyterapp.shell.widgets('main')].find(each => each.content?.model?.cells)"
-FRONT = ("remoteEntry", "panel", "table", "progress", "colours")
+FRONT = ("remoteEntry", "panel", "pages", "table", "progress", "colours")
 BROKEN = {"a syntax error": "export const = ;", "a throw": "throw new Error('planted')", "nothing": ""}
 pytestmark = pytest.mark.skipif(browser.PROGRAM is None, reason="no Chromium here: apt-get install chromium")
 
@@ -101,7 +105,7 @@ def test_the_panel_shows_a_table_and_writes_its_cell(lab, page):
     assert "3 files" in tab(page, "files") and "first tag" in tab(page, "refs")
     assert "first" in tab(page, "snapshots")
     page.run(f'[...{PANEL}.querySelectorAll("button")].find(b => b.textContent === "compare").click()')
-    page.until(f'{PANEL}.innerText.includes("1 data files came with 1 rows")')
+    page.until(f'{PANEL}.innerText.includes("1 data file came with 1 row")')
     page.run(f'{PANEL}.querySelector(".workbench-action").click()')
     page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
     setup, query = sources(page)
@@ -122,6 +126,108 @@ def test_the_panel_shows_a_table_and_writes_its_cell(lab, page):
         ["-1", "9", "10", None], ["-0.25", "0.5", "0.50", "NaN"], ["9007199254740992", "9007199254740993"],
         ["B", "b", None], ["-inf", "1e-7", "3.0", "inf"],
     ]  # fmt: skip
+
+
+def click(page, text, within=PANEL):
+    page.run(f"[...{within}.querySelectorAll('button')].find(b => b.textContent === {json.dumps(text)}).click()")
+
+
+def last_source(page, words):
+    """The cell that was written last, once it holds some words."""
+    page.until(f"{NOTEBOOK}?.content.model.cells.length", 120)
+    page.until(
+        f"[...{NOTEBOOK}.content.model.cells].at(-1).sharedModel.getSource().includes({json.dumps(words)})", 120
+    )
+    return sources(page)[-1]
+
+
+def filtered(page, text):
+    """What the tree shows when a text is in its filter."""
+    page.run(
+        f"(() => {{ const f = {PANEL}.querySelector('input'); f.value = {json.dumps(text)}; f.dispatchEvent(new Event('input')) }})()"
+    )
+    return page.run(f"{PANEL}.querySelector('.workbench-tree').innerText").split("\n")
+
+
+def with_a_view(lab):
+    """Enter a view in the catalog of the lab as Iceberg's own JDBC catalog does; return the catalog."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(lab.folder))
+        catalog = load_catalog(**session.catalog_properties("own"))
+    columns = [each["name"] for each in sqlalchemy.inspect(catalog.engine).get_columns("iceberg_tables")]
+    with catalog.engine.begin() as connection:
+        if "iceberg_type" not in columns:
+            connection.execute(sqlalchemy.text("ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)"))
+        connection.execute(
+            sqlalchemy.text(
+                "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, iceberg_type) "
+                "VALUES (:catalog, 'sales', 'few', 'VIEW')"
+            ),
+            {"catalog": catalog.name},
+        )
+    return catalog
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell opens each page of the panel")
+def test_the_panel_follows_what_changes(page, tmp_path):
+    """Environments read anew, names filtered, cells of a view and a tag, a table that is dropped meanwhile."""
+    with labs.running(labs.folder_of(tmp_path)) as lab:
+        boot(page, lab)
+        look_at(page, "sales.orders")
+        tab(page, "refs")
+        page.run(f"{PANEL}.querySelector('.workbench-page .workbench-action').click()")
+        assert "VERSION AS OF 'first'" in last_source(page, "VERSION AS OF")
+        with_a_view(lab).drop_table("sales.orders")
+        for name in ("snapshots", "columns", "refs"):
+            assert "table sales.orders is not in the catalog" in tab(page, name)
+        (lab.folder / "params" / "environments" / "newer.yml").write_text(labs.DOWN)
+        click(page, "⟳")
+        page.until(f'{PANEL}.querySelector("option[value=newer]")')
+        page.until(
+            f'{PANEL}.querySelectorAll("[data-table]").length == 2 && {PANEL}.querySelector("select").value === "own"'
+        )
+        assert filtered(page, "") == ["sales 2", "`<script>window`", "few (view)"]
+        assert filtered(page, "FEW") == ["sales 1", "few (view)"]
+        assert filtered(page, "few more") == ["no table has this in its name"]
+        filtered(page, "")
+        click(page, "few (view)")
+        assert last_source(page, "a view").endswith("SELECT *\nFROM sales.few")
+        (lab.folder / "params" / "environments" / "own.yml").unlink()
+        click(page, "⟳")
+        page.until(f'{PANEL}.innerText.includes("environment own is no longer there: choose another")')
+        assert page.run(f'{PANEL}.querySelectorAll("[data-table]").length') == 0
+
+
+def broken_words(page):
+    """The texts of cells and headings of the rows that stand on several lines, though none holds a line's end."""
+    return page.run(f"""[...{PANEL}.querySelectorAll('.workbench-page table th, .workbench-page table td')]
+        .filter(cell => cell.offsetHeight > 30).map(cell => cell.innerText)""")
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell has one window")
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("width", [500, 1400])
+def test_rows_are_not_broken_into_pieces(lab, page, width, theme):
+    """What is wider than the panel scrolls sideways, and a value that is cut is whole in its title."""
+    boot(page, lab)
+    dress(page, width, theme)
+    look_at(page, "sales.orders")
+    for name in ("rows", "files", "columns"):
+        tab(page, name)
+        assert broken_words(page) == []
+    tab(page, "rows")
+    box = f"{PANEL}.querySelector('.workbench-page')"
+    assert page.run(f"{box}.scrollWidth > {box}.clientWidth && getComputedStyle({box}).overflowX === 'auto'")
+    assert page.run(f"{box}.querySelector('td[title*=script]').title") == "<script>window.stolen = 1</script>"
+    assert page.run(f"document.documentElement.scrollWidth <= {width}")
+    tab(page, "snapshots")
+    headings = f"{PANEL}.querySelectorAll('.workbench-marks small')"
+    marks = f"{PANEL}.querySelectorAll('.workbench-snapshots input')"
+    middles = (
+        "(nodes => [...nodes].slice(0, 2).map(n => n.getBoundingClientRect()).map(r => r.left + r.width / 2))"
+    )
+    assert page.run(f"[...{headings}].map(n => n.innerText)") == ["from", "to"]
+    assert page.run(f"{middles}({headings})") == page.run(f"{middles}({marks})")
 
 
 def open_cells_of_a_table(page, lab):
@@ -183,7 +289,7 @@ def test_lab_works_with_a_broken_file_of_ours(lab, page, name, how):
     boot(page, lab)
     press(page, "notebook:create-new", kernelName="python3")
     page.until('document.querySelector(".jp-Notebook .jp-CodeCell")', 120)
-    whole = set(FRONT[1:]) - {name} if name != "remoteEntry" else set()
+    whole = set(FRONT[1:]) - {name, "panel" if name == "pages" else name} if name != "remoteEntry" else set()
     assert bool(page.run(f"!!{PANEL}")) == ("panel" in whole)
     known = page.run('window.jupyterapp.hasPlugin("iceberg-workbench:table")')
     assert known == ("table" in whole)

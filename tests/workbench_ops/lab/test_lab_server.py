@@ -29,7 +29,7 @@ def test_the_server_answers_a_sentence_or_what_there_is(lab):
     assert "cannot be looked at" in lab.ask("workbench/tree?environment=down")[1]["sentence"]
     assert lab.ask("workbench/tree?environment=own", token=None)[0] == 403
     assert lab.ask("workbench/tree?environment=own", token="wrong")[0] == 403
-    for file in ("remoteEntry", "panel", "table", "progress", "colours"):
+    for file in ("remoteEntry", "panel", "pages", "table", "progress", "colours"):
         request = urllib.request.Request(f"{lab.address}lab/extensions/iceberg-workbench/static/{file}.js")
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert answer.headers["Content-Type"].startswith(("text/javascript", "application/javascript"))

@@ -1,6 +1,10 @@
 // The panel of tables: environments, namespaces, tables, and what a table is; answered by the server, no kernel needed.
 // What tables are called and what they hold is written as text, never as HTML.
 
+// of the same version as this file, which its address has at the end
+const { made, count, several, time, sentence, waiting, STILL_COUNTED, columns, schemas, files, rows, difference } =
+  await import(new URL(`pages.js${new URL(import.meta.url).search}`, import.meta.url));
+
 export async function plugin(shared) {
   const { INotebookTracker, NotebookActions } = await shared('@jupyterlab/notebook');
   const { ServerConnection } = await shared('@jupyterlab/services');
@@ -77,26 +81,13 @@ async function insert(app, tracker, NotebookActions, { setup, source }) {
   app.shell.activateById(panel.id);
 }
 
-function made(kind, properties = {}, ...children) {
-  const node = document.createElement(kind);
-  Object.assign(node, properties);
-  node.append(...children.filter(child => child !== null && child !== undefined));
-  return node;
-}
-
-const count = number => (number === null || number === undefined ? 'unknown' : Number(number).toLocaleString('en'));
-// to the millisecond: shorter, a time would name the snapshot before
-const time = text => String(text).match(/^[^+]{19}(\.\d{3})?/)?.[0] ?? String(text);
-const sentence = error => made('p', { className: 'workbench-sentence', textContent: error.message });
-const waiting = () => made('p', { className: 'workbench-waiting', textContent: '…' });
-
 class Panel {
   constructor(node, ask, insertCells) {
     Object.assign(this, { ask, insertCells, begun: false, environment: null, table: null, turn: 0 });
     this.choice = made('select', { ariaLabel: 'environment' });
     this.choice.onchange = () => this.choose(this.choice.value);
     const again = made('button', { textContent: '⟳', title: 'look again' });
-    again.onclick = () => (this.environment ? this.choose(this.environment) : this.begin(true));
+    again.onclick = () => this.begin(true);
     this.about = made('p', { className: 'workbench-about' });
     this.filter = made('input', { type: 'search', placeholder: 'filter tables', ariaLabel: 'filter tables' });
     this.filter.oninput = () => this.filtered();
@@ -107,22 +98,30 @@ class Panel {
   }
 
   // Fill a place with what a promise gives; an error is a sentence there, and an answer that came too late is dropped.
+  // Whether the answer is drawn is returned.
   async fill(place, promise, draw) {
     const turn = (place.turn = (place.turn ?? 0) + 1);
     place.replaceChildren(waiting());
     let nodes;
+    let answered = true;
     try {
-      nodes = draw(await promise);
+      const answer = await promise;
+      if (place.turn !== turn) return false;
+      nodes = draw(answer);
     } catch (error) {
       nodes = [sentence(error)];
+      answered = false;
     }
-    if (place.turn === turn) place.replaceChildren(...[nodes].flat());
+    if (place.turn !== turn) return false;
+    place.replaceChildren(...[nodes].flat());
+    return answered;
   }
 
-  begin(again = false) {
+  // Read the list of environments; one that was chosen and is still there stays so, and its tree is read again.
+  async begin(again = false) {
     if (this.begun && !again) return;
     this.begun = true;
-    void this.fill(this.tree, this.ask('environments'), environments => {
+    const drawn = await this.fill(this.tree, this.ask('environments'), environments => {
       this.environments = environments;
       this.choice.replaceChildren(
         made('option', { value: '', textContent: 'choose an environment', disabled: true, selected: true }),
@@ -130,6 +129,16 @@ class Panel {
       );
       return made('p', { className: 'workbench-about', textContent: 'An environment says where tables are.' });
     });
+    if (!drawn || !this.environment) return;
+    const gone = this.environments.every(({ name }) => name !== this.environment);
+    if (!gone) {
+      this.choice.value = this.environment;
+      return this.choose(this.environment);
+    }
+    this.tree.replaceChildren(sentence(new Error(`environment ${this.environment} is no longer there: choose another`)));
+    this.environment = this.table = null;
+    this.about.textContent = '';
+    this.detail.replaceChildren();
   }
 
   choose(name) {
@@ -138,10 +147,12 @@ class Panel {
     this.detail.replaceChildren();
     const chosen = this.environments.find(each => each.name === name);
     this.about.textContent = chosen?.description ?? '';
-    if (chosen?.error) return this.tree.replaceChildren(sentence(new Error(chosen.error)));
-    void this.fill(this.tree, this.ask('tree', { environment: name }), namespaces => {
+    const asked = chosen?.error ? Promise.reject(new Error(chosen.error)) : this.ask('tree', { environment: name });
+    void this.fill(this.tree, asked, namespaces => {
       if (!namespaces.length) return made('p', { className: 'workbench-about', textContent: 'There is no namespace yet.' });
-      return namespaces.map(namespace => this.namespace(namespace));
+      const nothing = made('p', { className: 'workbench-about workbench-no-match', hidden: true });
+      nothing.textContent = 'no table has this in its name';
+      return [...namespaces.map(namespace => this.namespace(namespace)), nothing];
     }).then(() => this.filtered());
   }
 
@@ -150,22 +161,41 @@ class Panel {
     for (const table of [...tables, ...views]) {
       const isView = views.includes(table);
       const short = table.startsWith(`${name}.`) ? table.slice(name.length + 1) : table;
-      const about = isView ? `${table} is a view: a SQL cell reads it` : table;
-      const button = made('button', { textContent: isView ? `${short} (view)` : short, title: about, disabled: isView });
+      const button = made('button', { textContent: isView ? `${short} (view)` : short, title: table });
       button.dataset.table = table;
-      button.onclick = () => this.look(table);
+      if (isView) {
+        button.title = `${table} is a view: this writes a SQL cell that reads it`;
+        this.writes(button, { environment: this.environment, view: table });
+      } else {
+        button.onclick = () => this.look(table);
+      }
       list.append(made('li', {}, button));
     }
     const inside = error ? sentence(new Error(error)) : list;
-    const summary = made('summary', { textContent: `${name} ` }, made('small', { textContent: count(tables.length) }));
-    return made('details', { open: true }, summary, inside);
+    const number = made('small', { textContent: count(tables.length + views.length) });
+    const summary = made('summary', { textContent: `${name} ` }, number);
+    const node = made('details', { open: true }, summary, inside);
+    node.dataset.unread = error ? 'true' : '';
+    return node;
   }
 
+  // Show what has the text of the filter in its name; what could not be listed stays with its sentence.
   filtered() {
     const text = this.filter.value.toLowerCase();
-    for (const button of this.tree.querySelectorAll('button[data-table]')) {
-      button.parentNode.hidden = !button.dataset.table.toLowerCase().includes(text);
+    let all = 0;
+    for (const namespace of this.tree.querySelectorAll('details')) {
+      let matches = 0;
+      for (const button of namespace.querySelectorAll('button[data-table]')) {
+        const matching = button.dataset.table.toLowerCase().includes(text);
+        button.parentNode.hidden = !matching;
+        matches += matching;
+      }
+      namespace.querySelector('small').textContent = count(matches);
+      namespace.hidden = Boolean(text) && !matches && !namespace.dataset.unread;
+      all += matches;
     }
+    const nothing = this.tree.querySelector('.workbench-no-match');
+    if (nothing) nothing.hidden = !text || all > 0;
   }
 
   look(table) {
@@ -179,24 +209,31 @@ class Panel {
 
   drawn(head, asked) {
     const now = head.current;
+    const deletes = Number(now?.delete_files ?? 0);
+    let first = head; // what the first tab shows; any later one asks anew, because the table may be another by then
+    const asking = () => {
+      const known = first;
+      first = null;
+      return known ?? this.ask('head', asked);
+    };
     const facts = [
-      now ? `${count(now.rows)} rows in ${count(now.data_files)} data files` : 'no snapshot yet',
-      now && Number(now.delete_files) ? `${count(now.delete_files)} delete files, whose rows are still counted` : null,
-      `version ${head.format_version}, ${count(head.snapshots)} snapshot${head.snapshots === 1 ? '' : 's'}`,
+      now ? `${several(now.rows, 'row')} in ${several(now.data_files, 'data file')}` : 'no snapshot yet',
+      deletes && `rows that its ${several(deletes, 'delete file')} delete${deletes === 1 ? 's' : ''} are still counted`,
+      `version ${head.format_version}, ${several(head.snapshots, 'snapshot')}`,
       `partitioned by ${head.partitioned_by.join(', ') || 'nothing'}`,
       head.sorted_by.length ? `sorted by ${head.sorted_by.join(', ')}` : null
     ].filter(Boolean);
     const place = made('div', { className: 'workbench-page' });
-    const pages = {
-      columns: () => place.replaceChildren(columns(head.columns)),
+    const opening = {
+      columns: () => this.fill(place, asking(), found => columns(found.columns)),
       snapshots: () => this.fill(place, this.ask('snapshots', asked), found => this.snapshots(found, asked)),
       schemas: () => this.fill(place, this.ask('schemas', asked), schemas),
       files: () => this.fill(place, this.ask('files', asked), files),
-      refs: () => place.replaceChildren(this.refs(head.refs, asked)),
+      refs: () => this.fill(place, asking(), found => this.refs(found.refs, asked)),
       rows: () => this.fill(place, this.ask('preview', asked), rows)
     };
     const tabs = made('div', { className: 'workbench-tabs', role: 'tablist' });
-    for (const [name, open] of Object.entries(pages)) {
+    for (const [name, open] of Object.entries(opening)) {
       const tab = made('button', { textContent: name, role: 'tab' });
       tab.onclick = () => {
         for (const each of tabs.children) each.ariaSelected = String(each === tab);
@@ -214,9 +251,13 @@ class Panel {
     ].filter(Boolean);
   }
 
-  // A button that writes a cell; what cannot be written is a sentence beside it.
   action(textContent, asked, title) {
     const button = made('button', { className: 'workbench-action', textContent, title });
+    return this.writes(button, asked);
+  }
+
+  // Let a button write a cell; what cannot be written is a sentence beside it.
+  writes(button, asked) {
     button.onclick = async () => {
       button.parentNode.querySelector(':scope > .workbench-sentence')?.remove();
       button.disabled = true;
@@ -259,12 +300,16 @@ class Panel {
         this.action('SQL', { ...asked, at: id }, 'a cell that queries this snapshot')
       );
     });
+    const headings = ['from', 'to'].map(textContent => made('small', { textContent }));
+    const marks = made('li', { className: 'workbench-marks' }, ...headings);
+    const withDeletes = listed.some(each => Number(each.delete_files));
     const compare = made('button', { className: 'workbench-action', textContent: 'compare' });
     compare.onclick = () => this.fill(changed, this.ask('difference', { ...asked, before, after }), difference);
     const cell = this.action('compare in a cell', () => ({ ...asked, before, after }), 'a cell that shows the rows');
     return [
-      made('p', { className: 'workbench-about', textContent: 'times are UTC; compare the first mark with the second' }),
-      made('ul', { className: 'workbench-snapshots' }, ...lines),
+      made('p', { className: 'workbench-about', textContent: 'times are UTC; mark the two to compare' }),
+      made('ul', { className: 'workbench-snapshots' }, marks, ...lines),
+      withDeletes ? made('p', { className: 'workbench-about', textContent: STILL_COUNTED }) : '',
       Number(all) > listed.length ? made('p', { textContent: `the newest ${count(listed.length)} of ${count(all)}` }) : '',
       made('div', {}, compare, cell),
       changed
@@ -278,68 +323,11 @@ class Panel {
         'li',
         {},
         made('span', { title: `snapshot ${ref.snapshot_id}` }, made('b', { textContent: ref.name }), ` ${ref.kind} `),
-        this.action('SQL', { ...asked, at: ref.snapshot_id }, `a cell that queries the snapshot of ${ref.kind} ${ref.name}`)
+        this.action('SQL', { ...asked, ref: ref.name }, `a cell that queries ${ref.kind} ${ref.name} as it is when it runs`)
       )
     );
     return made('ul', { className: 'workbench-snapshots' }, ...lines);
   }
-}
-
-function columns(listed) {
-  const lines = listed.map(column =>
-    made(
-      'tr',
-      { title: column.comment ?? '' },
-      made('td', { textContent: column.name }),
-      made('td', { textContent: `${column.type}${column.required ? ', required' : ''}` }),
-      made('td', { textContent: column.comment ?? '' })
-    )
-  );
-  return made('table', {}, ...lines);
-}
-
-function schemas(listed) {
-  return listed.flatMap(schema => [
-    made('p', { className: 'workbench-about', textContent: `schema ${schema.id}${schema.current ? ', the current one' : ''}` }),
-    columns(schema.columns)
-  ]);
-}
-
-function files({ count: all, bytes, files: listed }) {
-  const lines = listed.map(file => {
-    const partition = Object.entries(file.partition).map(([name, value]) => `${name}=${value}`);
-    return made(
-      'tr',
-      { title: file.path },
-      made('td', { textContent: file.content === 'data' ? partition.join(', ') || file.path.split('/').pop() : file.content }),
-      made('td', { className: 'workbench-number', textContent: `${count(file.rows)} rows` }),
-      made('td', { className: 'workbench-number', textContent: `${count(file.bytes)} B` })
-    );
-  });
-  const text = `${count(all)} files, ${count(bytes)} bytes${Number(all) > listed.length ? `; the first ${count(listed.length)}` : ''}`;
-  return [made('p', { className: 'workbench-about', textContent: text }), made('table', {}, ...lines)];
-}
-
-function rows({ columns: names, rows: lines, complete }) {
-  const head = made('tr', {}, ...names.map(name => made('th', { textContent: name })));
-  const body = lines.map(line =>
-    made('tr', {}, ...line.map(value => made('td', value === null ? { className: 'workbench-null', textContent: 'null' } : { textContent: value })))
-  );
-  const text = complete ? 'these are all rows' : `${count(lines.length)} rows of the newest files; there are more`;
-  return [made('p', { className: 'workbench-about', textContent: text }), made('table', {}, head, ...body)];
-}
-
-function difference(changed) {
-  const name = column => `${column.name} ${column.type}`;
-  const facts = [
-    `${count(changed.added_files)} data files came with ${count(changed.added_rows)} rows`,
-    `${count(changed.removed_files)} data files went with ${count(changed.removed_rows)} rows`,
-    `${count(changed.added_deletes)} delete files came, ${count(changed.removed_deletes)} went`,
-    ...changed.added_columns.map(column => `column came: ${name(column)}`),
-    ...changed.removed_columns.map(column => `column went: ${name(column)}`),
-    ...changed.changed_columns.map(([old, now]) => `column changed: ${name(old)} became ${name(now)}`)
-  ];
-  return facts.map(textContent => made('p', { className: 'workbench-fact', textContent }));
 }
 
 // an iceberg, most of it below the water
@@ -380,8 +368,12 @@ const CSS = `
 .workbench-page { padding: 4px 0 16px; overflow-x: auto; }
 .workbench-page table { border-collapse: collapse; margin: 2px 6px; }
 .workbench-page td, .workbench-page th { padding: 2px 6px; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--jp-border-color2); max-width: 260px; overflow-wrap: anywhere; }
+  border-bottom: 1px solid var(--jp-border-color2); max-width: 260px; white-space: nowrap; overflow: hidden;
+  text-overflow: ellipsis; }
+.workbench-page .workbench-prose td { white-space: normal; overflow-wrap: break-word; }
 .workbench-page .workbench-number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .workbench-page .workbench-null { color: var(--jp-ui-font-color3); font-style: italic; }
 .workbench-snapshots li { display: flex; flex-wrap: wrap; align-items: center; padding: 2px 6px; }
+.workbench-snapshots li > input, .workbench-marks small { flex: none; width: 13px; margin: 0 8px; }
+.workbench-marks small { display: flex; justify-content: center; }
 .workbench-snapshots li > span { flex: 1; overflow-wrap: anywhere; }`;
