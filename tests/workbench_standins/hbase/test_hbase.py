@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 import tomllib
 from pathlib import Path
 
@@ -124,9 +123,12 @@ def test_hbase_under_a_collector_and_one_that_is_killed(tmp_path):
 
 
 def kill_when_it_serves(folder):
-    """Kill HBase's JVM when its load has written its first rows."""
-    until(lambda: (folder / "client" / "gc.log").is_file() and of_folder(folder), seconds=120)
-    time.sleep(5)
+    """Kill HBase's JVM when its load writes: how long a load takes to begin depends on the machine.
+
+    1,000 rows of 1,000 bytes come before the load, 100 a second are written by its warm-up of a second, and 400 after.
+    """
+    logs = "hbase-*/data/WALs/*/*"  # of the region server, one after another
+    until(lambda: sum(path.stat().st_size for path in folder.glob(logs)) > 1_250_000, seconds=120)
     of_folder(folder)[0].kill()
 
 
