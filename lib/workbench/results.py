@@ -20,7 +20,7 @@ from typing import Any
 from workbench._base import arguments, files, identifiers, moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import SparkSession
+from workbench._base.typing import Catalog, SparkSession
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
@@ -65,7 +65,7 @@ def timing(name: str) -> Iterator[None]:
 
 
 @checked
-def table(spark: SparkSession, name: str) -> None:
+def table(spark: SparkSession | Catalog, name: str) -> None:
     """Note a table's current snapshot for the run record.
 
     Args:
