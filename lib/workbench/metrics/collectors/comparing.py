@@ -34,9 +34,10 @@ def compare(
     Returns:
         pandas DataFrame, a row a variant, in the given order: collector; pauses, longest_pause_seconds,
         pause_seconds; stalls, longest_stall_seconds, stall_seconds (summed over threads); longest_stop_seconds of
-        any safepoint; running_share (1 less the share of stops: what calls itself uptime, and knows nothing of
-        stalls); full_collections, out_of_memory, peak_heap_bytes; with loads requests, errors, reached, late,
-        response_… and service_… by percentile, canary_seconds; cpu_seconds. Missing figures are NaN.
+        any safepoint; running_share (1 less the share of all stops, with the time until the last thread
+        stands; an uptime by pauses is higher, and neither knows of stalls); full_collections, out_of_memory,
+        peak_heap_bytes; with loads requests, errors, reached, late, response_… and service_… by percentile,
+        canary_seconds; cpu_seconds. Missing figures are NaN.
 
     Raises:
         ValueError: no variant, a load or CPU of another name, or loads of different rates.
