@@ -3,7 +3,7 @@
     python -m bench.collectors [PART] [ROUNDS]
 
 Each part is measured by itself and kept: `enough` (HBase with a heap of 1 GiB), `small` (HBase with 256 MiB, more rows
-and twice the rate, more than it can hold) and `spark`. All JVMs are those of one Java 21, whose Z is generational. HBase and its load
+and twice the rate) and `spark`. All JVMs are those of one Java 21, whose Z is generational. HBase and its load
 share two cores, so that latencies are those of a busy machine; the canary says how long nothing at all could run.
 """
 

@@ -13,7 +13,7 @@ from bench import evidence
 PAGE = evidence.FOLDER.parent / "collectors.md"
 HEADS = {
     "enough": "| collector | pauses | longest, ms | all, ms | p99 by service, ms | p50 due, ms | p99 due, ms | p99.9 due, ms | CPU, s | memory, MiB |",
-    "small": '| collector | died | answered | not answered | pauses, s | "uptime" | stalls | stalls, thread-s | p99 due, ms | CPU, s |',
+    "small": '| collector | died | answered | not answered | pauses, s | "uptime" | stopped | stalls | stalls, thread-s | p99 by service, ms | p99 due, ms | CPU, s |',
     "spark": "| collector | seconds | CPU, s | pauses | all, s | longest, ms | memory, MiB |",
 }
 
@@ -49,11 +49,27 @@ def cells(row, part):
     if part == "small":
         return [
             row["variant"], f"{row['died']} of {row['rounds']}", number(row.get("requests")), number(row.get("errors")),
-            number(row["pause_seconds"], 2), f"{number(row['running_share'], 2, 100)} %", number(row["stalls"]),
-            number(row["stall_seconds"], 1), ms(row.get("response_p99_seconds")), cpu,
+            number(row["pause_seconds"], 2), percent(uptime(row)), percent(1 - row["running_share"]),
+            number(row["stalls"]), number(row["stall_seconds"], 1), ms(row.get("service_p99_seconds")),
+            ms(row.get("response_p99_seconds")), cpu,
         ]  # fmt: skip
     pauses = [number(row["pauses"]), number(row["pause_seconds"], 2), ms(row["longest_pause_seconds"])]
     return [row["variant"], number(row["seconds"], 1), cpu, *pauses, memory]
+
+
+def uptime(row):
+    """Return the share of a load's time without a pause, as the walkthrough counts it; None where nothing was answered.
+
+    It is not `running_share`, which counts each stop of all threads, and the time until the last of them stands.
+    """
+    if not row.get("requests"):
+        return None
+    return 1 - row["pause_seconds"] / (row["requests"] / row["reached"])
+
+
+def percent(share):
+    """Return a share as the page has it."""
+    return "–" if share is None else f"{number(share, 2, 100)} %"
 
 
 def number(value, digits=0, factor=1):
