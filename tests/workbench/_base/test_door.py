@@ -24,6 +24,13 @@ class Policy:
     """A value of ours."""
 
 
+class Session:
+    """What a session of Spark can do, as far as its type is told by it."""
+
+    sql = conf = None
+
+
+SESSION = Session()
 called = []
 
 
@@ -53,6 +60,7 @@ def work(
     ("given", "sentence"),
     [
         ({"table": 3}, "table must be a text, found 3"),
+        ({"frame": "t"}, "frame must be a DataFrame of Spark, found 't'"),
         ({"tries": True}, "tries must be an integer of at least 1, found True"),
         ({"tries": "3"}, "tries must be an integer of at least 1, found '3'"),
         ({"tries": 3.0}, "tries must be an integer of at least 1, found 3.0"),
@@ -81,7 +89,7 @@ def work(
 def test_what_annotations_do_not_allow(given, sentence):
     called.clear()
     with pytest.raises(ArgumentError) as error:
-        work(None, **({"table": "t"} | given))
+        work(SESSION, **({"table": "t"} | given))
     assert str(error.value).startswith(sentence) and not called, error.value
     assert isinstance(error.value, ValueError) and isinstance(error.value, WorkbenchError)
 
