@@ -92,7 +92,6 @@ def compare(spark: SparkSession, table: str, before: str | Sequence[str], after:
     return rows.join(others, same, "full").where(differ).select(*cell, *outcomes).orderBy(*COLUMNS)
 
 
-
 def _frame(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
     """Return rows as a frame; refuses a result that was made by hand with values of other kinds."""
     try:
