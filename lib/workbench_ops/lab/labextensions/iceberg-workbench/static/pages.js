@@ -37,13 +37,15 @@ export function schemas(listed) {
 
 export function files({ count: all, bytes, files: listed }) {
   const lines = listed.map(file => {
-    const partition = Object.entries(file.partition).map(([name, value]) => `${name}=${value}`);
+    const partition = Object.entries(file.partition).map(([field, value]) => `${field}=${value}`);
+    const name = file.content === 'data' ? partition.join(', ') || file.path.split('/').pop() : file.content;
+    // numbers stand first: what is long goes out of a narrow panel
     return made(
       'tr',
       { title: file.path },
-      made('td', { textContent: file.content === 'data' ? partition.join(', ') || file.path.split('/').pop() : file.content }),
       made('td', { className: 'workbench-number', textContent: several(file.rows, 'row') }),
-      made('td', { className: 'workbench-number', textContent: `${count(file.bytes)} B` })
+      made('td', { className: 'workbench-number', textContent: `${count(file.bytes)} B` }),
+      made('td', { textContent: name })
     );
   });
   const more = Number(all) > listed.length ? `; the first ${count(listed.length)}` : '';
