@@ -137,7 +137,7 @@ def described(kind: Any) -> str:
         kinds = {collections.abc.Sequence: "a list of", collections.abc.Set: "a set of"}
         several = next((words for kind, words in kinds.items() if issubclass(origin, kind)), "several")
         return f"{several} {_several(arguments[0])}"
-    return str(_WORDS.get(kind) or getattr(kind, "words", None) or getattr(kind, "__name__", kind))
+    return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
 
 
 def _several(kind: Any) -> str:

@@ -1,8 +1,4 @@
-"""Types of PySpark, pandas and PyIceberg for annotations: real ones for a type checker.
-
-At run time they are `Any`, and PySpark is not imported. A session and a frame are told by what they can do, so
-that `checked` refuses what is neither by a sentence.
-"""
+"""Types of PySpark, pandas and PyIceberg for annotations: real ones for a type checker, `Any` at run time."""
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -22,20 +18,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Judged = Annotated[T, "by the function itself"]
 else:
-    Catalog = Column = DataStreamWriter = DataType = PandasFrame = Row = Any
+    Catalog = Column = DataFrame = DataStreamWriter = DataType = PandasFrame = Row = SparkSession = Any
     StreamingQuery = StructField = StructType = Any
-
-    class _Told(type):
-        """A type whose values are those that have some attributes, classic ones and those of Spark Connect."""
-
-        def __instancecheck__(cls, value: Any) -> bool:
-            return all(hasattr(type(value), name) for name in cls.attributes)
-
-    class SparkSession(metaclass=_Told):
-        attributes, words = ("sql", "conf"), "a SparkSession"
-
-    class DataFrame(metaclass=_Told):
-        attributes, words = ("schema", "select", "columns"), "a DataFrame of Spark"
 
     class Judged:
         """A type for checkers alone: the function judges the value itself, by a sentence of its own."""

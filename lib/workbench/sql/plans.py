@@ -57,7 +57,7 @@ def plan(df: DataFrame) -> Plan:
     """
     if not hasattr(df, "_jdf"):
         raise ArgumentError(
-            f"df must be a DataFrame of a classic session, found one of Spark Connect: {type(df).__module__}"
+            f"df must be a DataFrame of a classic session, found {type(df).__module__}.{type(df).__qualname__}"
         )
     execution = df._jdf.queryExecution()
     steps = tuple(_steps(execution.executedPlan(), 0))

@@ -47,6 +47,7 @@ def run(
         ValueError: it is not one statement, has the name of a value without `session.` before it, or shows
             several rows without an order.
     """
+    values.refuse_no_session(spark)
     statement = text.single(statement)
     parts = text.parts(statement)
     names = values.names(spark)

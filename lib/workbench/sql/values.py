@@ -31,6 +31,7 @@ def declare(spark: SparkSession, values: Mapping[str, Any]) -> None:
         ValueError: a name is not one of letters, digits and _, or is there twice but for its case; a value has
             another type; the session's Spark has no variables (they came with 4.0).
     """
+    refuse_no_session(spark)
     _check_names(values)
     kinds = {name: _kind(name, value) for name, value in values.items()}
     given = {name: _given(name, value) for name, value in values.items()}
@@ -41,6 +42,16 @@ def declare(spark: SparkSession, values: Mapping[str, Any]) -> None:
         spark.sql(f"DECLARE OR REPLACE VARIABLE {identifiers.column(name)} {kind}")
         spark.sql(f"SET VAR session.{identifiers.column(name)} = CAST(:value AS {kind})", {"value": given[name]})
         _names.setdefault(spark, set()).add(name)
+
+
+def refuse_no_session(spark: object) -> None:
+    """Refuse what is not a session, a classic one or one of Spark Connect.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not hasattr(type(spark), "sql"):
+        raise ArgumentError(f"spark must be a SparkSession, found {spark!r}")
 
 
 def names(spark: SparkSession) -> frozenset[str]:

@@ -37,7 +37,7 @@ def save(spark: SparkSession, table: str, results: Iterable[Result]) -> int:
         ValueError: an argument is wrong, the table is another one, or a cell is among the results twice for one
             pair of versions; nothing was made.
     """
-    name = identifiers.quoted(table)
+    name = _named(spark, table)
     rows = [asdict(result) for result in arguments.each("results", results, Result, "what conflicts.run gives")]
     keys = [tuple(row[part] for part in (*COLUMNS, *_VERSIONS)) for row in rows]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
@@ -77,7 +77,7 @@ def compare(spark: SparkSession, table: str, before: str | Sequence[str], after:
     """
     from pyspark.sql import functions as F
 
-    identifiers.quoted(table)
+    _named(spark, table)
     _version("before", before)
     _version("after", after)
     if not snapshots.exists(spark, table):
@@ -90,6 +90,13 @@ def compare(spark: SparkSession, table: str, before: str | Sequence[str], after:
                 for part in _OUTCOME for side, name in (("b", "before"), ("a", "after"))]  # fmt: skip
     differ = F.expr(" OR ".join(f"NOT (b.{part} <=> a.{part})" for part in _OUTCOME))
     return rows.join(others, same, "full").where(differ).select(*cell, *outcomes).orderBy(*COLUMNS)
+
+
+def _named(spark: SparkSession, table: str) -> str:
+    """Return the quoted name of a table; refuses what is not a session."""
+    if not callable(getattr(spark, "table", None)):
+        raise ArgumentError(f"spark is {type(spark).__name__}, expected a Spark session")
+    return identifiers.quoted(table)
 
 
 def _frame(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:

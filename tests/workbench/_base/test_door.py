@@ -24,13 +24,6 @@ class Policy:
     """A value of ours."""
 
 
-class Session:
-    """What a session of Spark can do, as far as its type is told by it."""
-
-    sql = conf = None
-
-
-SESSION = Session()
 called = []
 
 
@@ -60,7 +53,6 @@ def work(
     ("given", "sentence"),
     [
         ({"table": 3}, "table must be a text, found 3"),
-        ({"frame": "t"}, "frame must be a DataFrame of Spark, found 't'"),
         ({"tries": True}, "tries must be an integer of at least 1, found True"),
         ({"tries": "3"}, "tries must be an integer of at least 1, found '3'"),
         ({"tries": 3.0}, "tries must be an integer of at least 1, found 3.0"),
@@ -89,7 +81,7 @@ def work(
 def test_what_annotations_do_not_allow(given, sentence):
     called.clear()
     with pytest.raises(ArgumentError) as error:
-        work(SESSION, **({"table": "t"} | given))
+        work(None, **({"table": "t"} | given))
     assert str(error.value).startswith(sentence) and not called, error.value
     assert isinstance(error.value, ValueError) and isinstance(error.value, WorkbenchError)
 
@@ -98,9 +90,9 @@ def test_what_annotations_do_not_allow(given, sentence):
     ("arguments", "named", "sentence"),
     [
         ((), {}, "spark is missing: it must be "),
-        ((SESSION,), {}, "table is missing: it must be a text"),
-        ((SESSION, "t", 3), {}, "work was given too many arguments without a name; it has spark, table"),
-        ((SESSION, "t"), {"table": "u"}, "table was given twice"),
+        ((None,), {}, "table is missing: it must be a text"),
+        ((None, "t", 3), {}, "work was given too many arguments without a name; it has spark, table"),
+        ((None, "t"), {"table": "u"}, "table was given twice"),
     ],
 )
 def test_arguments_that_do_not_fit_the_function(arguments, named, sentence):
@@ -183,7 +175,7 @@ def test_a_dict_is_not_a_model():
 
 def test_a_long_value_is_cut():
     with pytest.raises(ArgumentError) as error:
-        work(SESSION, ["x" * 1000])
+        work(None, ["x" * 1000])
     assert str(error.value).endswith("… (list)") and len(str(error.value)) < 200
 
 

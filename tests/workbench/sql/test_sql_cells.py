@@ -288,7 +288,7 @@ def test_a_wrong_line_is_refused(line, sentence):
 def test_what_is_no_session_and_no_frame_is_refused():
     with pytest.raises(ArgumentError, match="^spark must be a SparkSession, found None$"):
         sql.cells(None)
-    with pytest.raises(ArgumentError, match="^df must be a DataFrame of Spark, found 'SELECT 1'$"):
+    with pytest.raises(ArgumentError, match="^df must be a DataFrame of a classic session, found builtins.str$"):
         sql.plan("SELECT 1")
 
 

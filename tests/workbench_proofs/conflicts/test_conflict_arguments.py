@@ -153,9 +153,9 @@ def test_evidence_that_is_no_json_is_said(tmp_path):
     ],
     ids=["versions", "run", "writers", "race", "meanwhile"],
 )
-@pytest.mark.parametrize(("given", "there"), [(None, "None"), ("local", "'local'")])
+@pytest.mark.parametrize(("given", "there"), [(None, "NoneType"), ("local", "str")])
 def test_anything_but_a_classic_session_is_said(call, given, there):
-    why = rf"(spark|spark_a) must be a SparkSession, found {there}"
+    why = rf"this needs a classic Spark session, and (spark|spark_a) is {there}; Spark Connect"
     with pytest.raises(ValueError, match=why):
         call(given)
 
@@ -268,13 +268,13 @@ def test_the_catalog_may_be_named(spark, table):
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda s, t: conflicts.save(None, t, [ONE]), "spark must be a SparkSession, found None"),
+        (lambda s, t: conflicts.save(None, t, [ONE]), "spark is NoneType, expected a Spark session"),
         (lambda s, t: conflicts.save(s, None, [ONE]), "table must be a text, found None"),
         (lambda s, t: conflicts.save(s, t, None), "results must be several Result, found None"),
         (lambda s, t: conflicts.save(s, t, ONE),
          f"results must be several Result, found {repr(ONE)[:120]}… (Result)"),
         (lambda s, t: conflicts.save(s, t, [ONE, None]), f"results holds None, which is NoneType, {GIVEN}"),
-        (lambda s, t: conflicts.compare("s3", t, "1", "2"), "spark must be a SparkSession, found 's3'"),
+        (lambda s, t: conflicts.compare("s3", t, "1", "2"), "spark is str, expected a Spark session"),
         (lambda s, t: conflicts.compare(s, t, None, "2"), f"before {VERSION}, found None"),
         (lambda s, t: conflicts.compare(s, t, "1", 2), f"after {VERSION}, found 2"),
         (lambda s, t: conflicts.compare(s, t, "1", ("4.1.4",)),
