@@ -303,9 +303,9 @@ def _called(call: Callable[[], Any], name: str, tries: int) -> tuple[Any, int]:
 
 def _reason_of(error: Exception) -> str:
     """Return what a service says of a refusal, without the request that the REST client puts before it."""
-    said = re.sub(r"^[A-Z]+ https?://\S+: ", "", getattr(error, "message", "")).rstrip(".")
+    message = re.sub(r"^[A-Z]+ https?://\S+: ", "", getattr(error, "message", "")).rstrip(".")
     code = getattr(error, "code", None)
-    return f"{int(code)} {said}" if code and said else said or type(error).__name__
+    return f"{int(code)} {message}" if code and message else message or type(error).__name__
 
 
 def _table(columns: Mapping[str, Sequence[str]], state: _Asking) -> Any:

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from datetime import date
 
+from workbench._base import moments
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
@@ -44,7 +45,7 @@ def lateness(spark: SparkSession, table: str, source: str) -> Lateness:
         newest, pulls = newest or position, pulls + 1
         changes = json.loads(snapshot.summary().get(positions.CHANGES))
         # a pull may have asked for days that were not over
-        asked = min(changes["until"], positions.moment_of(snapshot).date().isoformat())
+        asked = min(changes["until"], moments.utc(snapshot.timestampMillis()).date().isoformat())
         for day, counts in changes["days"].items():
             if day in changes.get("repaired", ()):  # others had changed it, the source had not
                 continue

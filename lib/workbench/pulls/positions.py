@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from workbench._base import moments
 from workbench._base.errors import WorkbenchError
 from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits, publication
@@ -74,11 +75,6 @@ def parse(snapshot: Java) -> Position | None:
     return Position(**json.loads(text)) if text else None
 
 
-def moment_of(snapshot: Java) -> datetime:
-    """Return when a snapshot was committed."""
-    return datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC)
-
-
 def last_over(moment: datetime) -> date:
     """Return the last day that is over in every time zone by which a source may count, -12:00 the last."""
     return (moment.astimezone(UTC) - timedelta(hours=12)).date() - timedelta(1)
@@ -105,7 +101,7 @@ def _by_then(position: Position, snapshot: Java) -> Position:
 
     Versions until 0.2 settled all days up to one that had not been yet, where a pull had asked for it.
     """
-    latest = (last_over(moment_of(snapshot)) - timedelta(position.settled_days)).isoformat()
+    latest = (last_over(moments.utc(snapshot.timestampMillis())) - timedelta(position.settled_days)).isoformat()
     return replace(position, settled=min(position.settled, latest))
 
 

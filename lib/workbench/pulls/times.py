@@ -7,8 +7,9 @@ from workbench._base import identifiers
 from workbench._base.typing import Column, SparkSession
 from workbench.pulls.errors import AnswerRefused
 
-UTC_NAMES = {"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "UCT", "Universal", "Zulu", "+00:00"}
-FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT|Universal|Zulu|Z)|((UTC|GMT|Etc/GMT)?[+-]\d{1,2}(:?\d{2})?)")
+_UTC = ("UTC", "GMT", "UCT", "Universal", "Zulu", "Z")
+UTC_NAMES = {*_UTC, *(f"Etc/{name}" for name in _UTC), "+00:00"}
+OFFSET = re.compile(r"(UTC|GMT|Etc/GMT)?[+-]\d{1,2}(:?\d{2})?")
 
 
 def without_nanoseconds(table: str, rows: Any) -> Any:
@@ -47,7 +48,7 @@ def one_moment(
             f"{name} of the answer has times of {local_zone}, and {table} has moments, by the session's zone, "
             f"{zone}: make the column TIMESTAMP_NTZ, or give the session that zone"
         )
-    if FIXED_ZONE.fullmatch(zone):
+    if zone in UTC_NAMES or OFFSET.fullmatch(zone):
         return intact
     quoted = identifiers.in_sql(name)
     moment, local = f"try_cast({quoted} AS timestamp)", f"try_cast({quoted} AS timestamp_ntz)"

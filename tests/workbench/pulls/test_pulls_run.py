@@ -258,6 +258,8 @@ def test_bad_arguments_and_tables(spark, namespace):
     assert source.asked == []
     source.put(FIRST, "DE", 1)
     pulled(spark, table, source, FIRST)
+    with pytest.raises(ValueError, match="at least one column"):  # a source without days has no other key
+        pulls.whole(spark, f"{namespace}.flat", source="shop", ask=list, key=[])
     with pytest.raises(pulls.AnotherWriter, match="pulled from shop, and other"):
         pulls.run(spark, table, **(options(source, FIRST) | {"source": "other"}))
     with pytest.raises(ValueError, match="is pulled by days from shop: go on with pulls.run"):
