@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Annotated, Any
@@ -109,11 +109,39 @@ def _ended_with_its_cell(spark: SparkSession) -> Iterator[None]:
     context.addJobTag(tag)
     try:
         yield
-    except KeyboardInterrupt:
-        context.cancelJobsWithTag(tag)
-        raise
+    except BaseException as error:
+        if not _was_interrupted(error):
+            raise
+        _reconnected(lambda: context.cancelJobsWithTag(tag))
+        raise KeyboardInterrupt from None
     finally:
-        context.removeJobTag(tag)
+        _reconnected(lambda: context.removeJobTag(tag))
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Say whether a block was interrupted, also where another error stands over the interrupt.
+
+    Py4J ends the connection in which an interrupt arrives, and asks the JVM by another one to end every connection
+    of the process, without waiting: the next calls meet a connection that is just going.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__context__
+    return False
+
+
+def _reconnected(call: Callable[[], None]) -> None:
+    """Call the JVM, again while connections are being ended by an interrupt; both calls may arrive twice."""
+    import tenacity
+    from py4j.protocol import Py4JNetworkError
+
+    tenacity.retry(
+        retry=tenacity.retry_if_exception_type((Py4JNetworkError, OSError)),
+        stop=tenacity.stop_after_delay(10),
+        wait=tenacity.wait_fixed(0.1),
+        reraise=True,
+    )(call)()
 
 
 def _first(df: DataFrame, count: int) -> list[list[Any]]:

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 from waiting import until
 
 from workbench import show, sql
@@ -143,7 +144,23 @@ def test_what_is_called_session_does_not_win_over_a_value(spark, namespace, show
 
 
 def test_an_interrupted_statement_ends(spark, shown):
-    """Its jobs are cancelled, so that the next statement does not wait for them."""
+    """Its jobs are cancelled, so that the next statement does not wait for them.
+
+    Py4J ends the connections of all threads at an interrupt, without waiting: those of eight made the call that
+    cancels fail, each time.
+    """
+    others, over = 8, threading.Event()
+    connected = threading.Barrier(others + 1)
+
+    def connect():
+        spark.catalog.currentCatalog()
+        connected.wait()
+        over.wait()
+
+    threads = [threading.Thread(target=connect, daemon=True) for _ in range(others)]
+    for thread in threads:
+        thread.start()
+    connected.wait()
     slow = (
         "SELECT count(*) FROM range(0, 4000, 1, 400) WHERE java_method('java.lang.Thread', 'sleep', 20L) IS NULL"
     )
@@ -157,9 +174,35 @@ def test_an_interrupted_statement_ends(spark, shown):
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, spark_own)
+        over.set()
+        for thread in threads:
+            thread.join()
     until(lambda: not tracker.getActiveStageIds(), seconds=20)
     sql.run(spark, "SELECT 1 AS n")
     assert shown[-1][0].splitlines()[-1].strip() == "1"
+
+
+def test_an_interrupt_is_said_where_the_connection_ended_with_it(spark, monkeypatch):
+    """PySpark itself calls the JVM while an interrupt leaves it, and an error of that call stands over it."""
+    calls = []
+
+    def collect(df):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+    def cancel(tag):
+        calls.append(tag)
+        if len(calls) == 1:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+    monkeypatch.setattr(type(spark.range(1)), "collect", collect)
+    monkeypatch.setattr(spark.sparkContext, "cancelJobsWithTag", cancel)
+    with pytest.raises(KeyboardInterrupt):
+        sql.run(spark, "SELECT 1 AS n")
+    assert len(calls) == 2 and len(set(calls)) == 1
+    assert calls[0] not in spark.sparkContext.getJobTags()
 
 
 def test_numbers_can_be_copied(spark, shown):
