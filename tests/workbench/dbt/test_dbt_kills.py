@@ -79,14 +79,16 @@ def location(tmp_path):
 
 @pytest.fixture
 def own_catalog(spark, tmp_path):
-    """The session, which sees the lake of the folder by the name that the killed process has for it."""
+    """A session that sees the lake of the folder by the name that the killed process has for it.
+
+    It is a test's own, because a session keeps a catalog under its name, whatever its settings become.
+    """
+    session = spark.newSession()
     settings = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".warehouse": f"file://{tmp_path}"}
     settings[".uri"] = f"jdbc:sqlite:file:{tmp_path}/catalog.db"
     for key, value in settings.items():
-        spark.conf.set(f"spark.sql.catalog.own{key}", value)
-    yield spark
-    for key in settings:
-        spark.conf.unset(f"spark.sql.catalog.own{key}")
+        session.conf.set(f"spark.sql.catalog.own{key}", value)
+    return session
 
 
 class Runs:
