@@ -14,6 +14,9 @@ def ask(since, until):
     rows = [{"day": "2026-01-01", "shop": "Lyon", "revenue": "12.50"}, {"day": "2026-01-02", "shop": "Lyon", "revenue": "1"}]
     return [row for row in rows if str(since) <= row["day"] <= str(until)]
 
+def everything():
+    return []
+
 def broken(since, until):
     return [{"day": "2026-01-01", "shop": "Lyon", "revenue": "much"}]
 """
@@ -42,7 +45,30 @@ def test_refusals(tmp_path):
     file.write_text(CODE)
     run = ("pull", "run", file, "web.t", "--source", "shop", "--day", "day", "--key", "shop", "--settled-days", 3)
     sheet = ("pull", "sheet", "web.t", "--book", "b", "--tab", "S", "--key", "a")
+    filled = ("--source", "shop", "--day", "day", "--first", "2026-01-01", "--settled-days", 3)
+    # the last one of an option counts; each would have started a session of an environment that is not there
+    right = ("pull", "run", file, "web.t", *filled, "--key", "shop", "--environment", "none")
+    whole = ("pull", "whole", file, "web.t", "--source", "s", "--key", "shop", "--environment", "none")
     for arguments, said in (
+        ((*right, "--source", ""), "source must be a name, found ''"),
+        ((*right, "--day", ""), "day must name a column, found an empty text"),
+        ((*right, "--key", ""), "key must name a column, found an empty text"),
+        ((*right, "--key", "shop"), "key names a column twice: shop, shop"),
+        ((*right, "--key", "day"), "key names day, which is the day"),
+        ((*right, "--dead-letters", ""), "'' is not a table name"),
+        (("pull", "run", file, "", *right[4:]), "'' is not a table name"),
+        ((*right, "--ask", "everything"), "ask must be a function of the first and the last day"),
+        (whole, "ask must be a function of no argument"),
+        ((*whole, "--ask", "everything", "--key", "shop"), "key names a column twice: shop, shop"),
+        (("pull", "lateness", "web.t", "", "--environment", "none"), "source must be a name, found ''"),
+        (
+            (*sheet, "--column", "a=text", "--credentials", "env:KEY", "--endpoint", ""),
+            "--endpoint must be an address",
+        ),
+        (
+            ("pull", "run", file, "web.t", *filled, "--environment", "none"),
+            "no environment 'none'",
+        ),  # needs no key
         ((*run, "--first", "soon"), "--first must be a date such as 2026-01-31, found 'soon'"),
         (
             (*run, "--first", "2026-02-01", "--until", "2026-01-01"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 
+from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java
 from workbench.pulls.answers import Answer
@@ -43,22 +44,31 @@ def refuse_function(ask: Callable[..., object], count: int) -> None:
         return
 
 
-def refuse_key(table: str, columns: Sequence[str], key: Sequence[str], day: str | None = None) -> None:
-    """Refuse key columns that the table has not.
+def refuse_names(key: Sequence[str], day: str | None, dead_letters: str | None) -> None:
+    """Refuse names that are wrong whatever columns the table has.
 
     Raises:
-        ValueError: there is none for a source without days, one is there twice or not the table's, or it is the
-            day.
+        ValueError: there is no key for a source without days, a column's name is empty or there twice, or it is
+            the day; the table of dead letters has a name that no table can have.
     """
+    if dead_letters is not None:
+        identifiers.parts(dead_letters)
     if not key and day is None:
         raise ArgumentError("key must name at least one column: what tells rows apart")
-    for name in key:
-        if name not in columns:
-            raise ArgumentError(f"{table} has no column {name}, which key names; it has {', '.join(columns)}")
+    for name, what in ((day, "day"), *((name, "key") for name in key)):
+        if name == "":
+            raise ArgumentError(f"{what} must name a column, found an empty text")
     if len(set(key)) < len(key):
         raise ArgumentError(f"key names a column twice: {', '.join(key)}")
     if day in key:
         raise ArgumentError(f"key names {day}, which is the day: leave it out, rows are told apart within a day")
+
+
+def refuse_key(table: str, columns: Sequence[str], key: Sequence[str]) -> None:
+    """Refuse key columns that the table has not."""
+    for name in key:
+        if name not in columns:
+            raise ArgumentError(f"{table} has no column {name}, which key names; it has {', '.join(columns)}")
 
 
 def refuse_layout(table: str, loaded: Java, kinds: Mapping[str, str], day: str) -> None:

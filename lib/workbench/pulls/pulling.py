@@ -99,6 +99,7 @@ def run(
     """
     judging.refuse_days(first, until)
     judging.refuse_function(ask, 2)
+    judging.refuse_names(key, day, dead_letters)
     target = _target(spark, table, source, day, key)
     before = target.before
     since, begin = _asked(target, first, until, settled_days)
@@ -160,6 +161,7 @@ def whole(
         Exception: what `ask` raised; nothing was committed.
     """
     judging.refuse_function(ask, 0)
+    judging.refuse_names(key, None, dead_letters)
     target = _target(spark, table, source, None, key)
     on_step("ask")
     answer = answers.of(ask())
@@ -185,7 +187,7 @@ def _target(spark: SparkSession, table: str, source: str, day: str | None, key: 
     schema = spark.table(identifiers.quoted(table)).schema
     if day is not None:
         judging.refuse_layout(table, loaded, {field.name: field.dataType.simpleString() for field in schema}, day)
-    judging.refuse_key(table, schema.names, key, day)
+    judging.refuse_key(table, schema.names, key)
     before, snapshot = positions.find(spark, loaded, table, source)
     judging.refuse_other_way(table, source, before, by_days=day is not None)
     known = positions.digests(spark, loaded, before, snapshot)

@@ -27,7 +27,13 @@ File = Annotated[str, typer.Argument(help="Python file with the function that as
 Source = Annotated[str, typer.Option(help="name of the source, kept in the table")]
 Ask = Annotated[str, typer.Option(metavar="NAME", help="function of the file")]
 Day = Annotated[str, typer.Option(metavar="COLUMN", help="column of the day")]
-Key = Annotated[list[str], typer.Option(metavar="COLUMN", help="tells rows (of a day) apart; may be repeated")]
+Key = Annotated[list[str], typer.Option(metavar="COLUMN", help="tells rows apart; may be repeated")]
+KeyOfDay = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="tells rows of a day apart; may be repeated, none where a day has one row"
+    ),
+]
 First = Annotated[str, typer.Option(metavar="DATE", help="first day of all, ISO")]
 Until = Annotated[str, typer.Option(metavar="DATE", help="last day, ISO, or yesterday (UTC)")]
 Settled = Annotated[int, typer.Option(min=0, max=1000, help="days after a day in which its figures may change")]
@@ -53,9 +59,9 @@ def run(
     table: Table,
     source: Source,
     day: Day,
-    key: Key,
     first: First,
     settled_days: Settled,
+    key: KeyOfDay = None,
     until: Until = "yesterday",
     ask: Ask = "ask",
     dead_letters: Dead = None,
@@ -63,10 +69,13 @@ def run(
 ) -> None:
     """Pull by a function of the first and the last day."""
     from workbench import pulls, session
+    from workbench.pulls import judging
 
-    _refuse_names(table, dead_letters)
+    _refuse_names(table, source)
+    key = key or []
+    judging.refuse_names(key, day, dead_letters)
     days = _days(first, until)
-    function = given.functions(file, [ask])[ask]
+    function = _function(file, ask, 2)
     spark = session.start(environment)
     _print(lambda: pulls.run(
         spark, table, source=source, ask=function, day=day, key=key, settled_days=settled_days,
@@ -87,9 +96,11 @@ def whole(
 ) -> None:
     """Pull all that a service has, by a function without arguments."""
     from workbench import pulls, session
+    from workbench.pulls import judging
 
-    _refuse_names(table, dead_letters)
-    function = given.functions(file, [ask])[ask]
+    _refuse_names(table, source)
+    judging.refuse_names(key, None, dead_letters)
+    function = _function(file, ask, 0)
     spark = session.start(environment)
     _print(lambda: pulls.whole(
         spark, table, source=source, ask=function, key=key, most_removed=most_removed, dead_letters=dead_letters
@@ -114,7 +125,7 @@ def analytics(
     from workbench import pulls, session
     from workbench.pulls import analytics as reports
 
-    _refuse_names(table)
+    _refuse_names(table, endpoint=endpoint)
     dimensions, days = given.pairs("--dimension", dimension, form="COLUMN=NAME", filled=True), _days(first, until)
     by_day = [column for column, name in dimensions.items() if name == reports.DAY]
     if not by_day:
@@ -147,9 +158,10 @@ def sheet(
 ) -> None:
     """Pull a tab of Google Sheets; the columns of the key must be filled in."""
     from workbench import pulls, session
-    from workbench.pulls import sheets
+    from workbench.pulls import judging, sheets
 
-    _refuse_names(table, dead_letters)
+    _refuse_names(table, endpoint=endpoint)
+    judging.refuse_names(key, None, dead_letters)
     columns: Mapping[str, Any] = given.pairs("--column", column, form="HEADER=TYPE", filled=True)
     account = _account(credentials, sheets.SCOPE)
     from google.auth.transport import requests
@@ -174,7 +186,7 @@ def lateness(
     """Say how old figures were when they changed, and whether the settled days suffice."""
     from workbench import pulls, session
 
-    _refuse_names(table)
+    _refuse_names(table, source)
     late = pulls.lateness(session.start(environment), table, source)
     print(json.dumps(asdict(late)))
     on_stderr(late.sentence)
@@ -191,10 +203,22 @@ def _print(work: "Callable[[], Pull]") -> None:
         raise typer.Exit(1)
 
 
-def _refuse_names(*tables: str | None) -> None:
-    """Refuse names that cannot be tables' before a session starts."""
-    for name in filter(None, tables):
-        identifiers.parts(name)
+def _refuse_names(table: str, source: str | None = None, endpoint: str | None = None) -> None:
+    """Refuse what cannot be the name of a table or a source, or an address, before a session starts."""
+    identifiers.parts(table)
+    if source is not None and not source.strip():
+        raise ArgumentError(f"source must be a name, found {source!r}")
+    if endpoint is not None and not endpoint.strip():  # else Google's own would be asked
+        raise ArgumentError(f"--endpoint must be an address, found {endpoint!r}; leave it out for Google's own")
+
+
+def _function(file: str, name: str, count: int) -> Any:
+    """Return a function of a file that takes so many arguments."""
+    from workbench.pulls import judging
+
+    function = given.functions(file, [name])[name]
+    judging.refuse_function(function, count)
+    return function
 
 
 def _days(first: str, until: str) -> dict[str, Any]:
