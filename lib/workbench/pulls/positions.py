@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -17,6 +18,7 @@ CHANGES = "pulls.changes"
 FLAGS = "pulls.flags"
 ATTEMPT = "pulls.attempt"
 PREFIX = "pulls_"
+TAG = re.compile(rf"{PREFIX}[0-9a-f]{{16}}_[0-9]+")  # of the snapshot that it names
 # entries of a summary that say how many files came or went
 _FILES = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")
 
@@ -86,8 +88,14 @@ def find(spark: SparkSession, loaded: Java, table: str, source: str) -> tuple[Po
     Raises:
         AnotherWriter: the table is pulled from another source, whose rows would be replaced.
     """
-    tagged = publication.positions.tags(loaded, PREFIX)
-    position, snapshot = publication.positions.newest(spark, loaded, parse, tagged=tagged.values())
+    tags = publication.positions.tags(loaded, PREFIX)
+    # of a pull's own tags there is one; somebody else's may begin like it, and keep an older position
+    tagged = [
+        snapshot_id
+        for name, snapshot_id in tags.items()
+        if TAG.fullmatch(name) and name.endswith(f"_{snapshot_id}")
+    ]
+    position, snapshot = publication.positions.newest(spark, loaded, parse, tagged=tagged)
     if position is not None and position.source != source:
         raise AnotherWriter(
             f"{table} is pulled from {position.source}, and {source} would replace its rows: pull each source "
