@@ -16,7 +16,7 @@ from workbench.pulls.answers import Answer
 from workbench.pulls.comparing import Difference
 from workbench.pulls.errors import AnswerRefused, PullRefused
 from workbench.pulls.judging import Audit
-from workbench.pulls.positions import Position
+from workbench.pulls.positions import AnotherWriter, Position
 from workbench.pulls.results import Day, Pull
 from workbench.tables import commits, publication
 
@@ -46,8 +46,15 @@ class _Target:
 
     def check(self, loaded: Java) -> None:
         """Raise AnotherWriter where the position is another one than at the beginning."""
-        if positions.find(self.spark, loaded, self.table, self.source)[0] != self.before:
-            raise publish.another(self.table, f"the position of {self.source} moved")
+        if positions.find(self.spark, loaded, self.table, self.source)[0] == self.before:
+            return
+        main, began = commits.head(loaded), self.compared_at
+        if began is not None and (main is None or not commits.descends(self.spark, loaded, main, began)):
+            raise AnotherWriter(
+                f"{self.table} was rolled back, or made again, while {self.source} was pulled. Nothing of this "
+                "run was committed; run it again"
+            )
+        raise publish.another(self.table, f"the position of {self.source} moved")
 
 
 @checked
