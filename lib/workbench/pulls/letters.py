@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Java, SparkSession
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.pulls import positions, publish
 from workbench.pulls.answers import DeadCell
 from workbench.tables import snapshots
@@ -43,26 +43,38 @@ def write(
     frame = spark.createDataFrame(rows, SCHEMA)
     new = 0
 
+    def fresh(of: str) -> DataFrame:
+        known = spark.table(of).where(f"source = {identifiers.literal(source)}")
+        return frame.join(known, list(COLUMNS), "left_anti")
+
     def append(branch: str, summary: Mapping[str, str]) -> bool:
         nonlocal new
-        known = spark.table(branch).where(f"source = {identifiers.literal(source)}")
-        fresh = frame.join(known, list(COLUMNS), "left_anti").cache()
+        cells = fresh(branch).cache()
         try:
-            if not (new := fresh.count()):
+            if not (new := cells.count()):
                 return False
-            writer = fresh.select(*COLUMNS).coalesce(1).writeTo(branch)
+            writer = cells.select(*COLUMNS).coalesce(1).writeTo(branch)
             for name, value in summary.items():
                 writer = writer.option(f"snapshot-property.{name}", value)
             writer.append()
             return True
         finally:
-            fresh.unpersist()
+            cells.unpersist()
 
     def check(loaded: Java) -> None:
         return None
 
-    publish.fenced(
-        spark, table, PREFIX, check=check, write=append, summary={positions.ATTEMPT: attempt},
-        on_step=lambda step: on_step(f"dead {step}"),
-    )  # fmt: skip
+    spark.sql(f"REFRESH TABLE {identifiers.quoted(table)}")
+    if fresh(identifiers.quoted(table)).isEmpty():  # no branch, and so no commit at all
+        return 0
+    for left in reversed(range(publish.REBASES + 1)):
+        try:
+            publish.fenced(
+                spark, table, PREFIX, check=check, write=append, summary={positions.ATTEMPT: attempt},
+                on_step=lambda step: on_step(f"dead {step}"),
+            )  # fmt: skip
+            break
+        except positions.AnotherWriter:  # a pull of another table came first, and swept this branch
+            if not left:
+                raise
     return new

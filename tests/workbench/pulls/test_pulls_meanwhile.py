@@ -84,6 +84,53 @@ def test_an_unfenced_zombie_would(spark, namespace, monkeypatch):
     assert by_another_engine(spark, table) != source.truth(night(0))
 
 
+def test_a_tag_that_begins_like_a_pulls_leaves_the_fence(spark, namespace):
+    """It keeps an older position, which a newer run does not move."""
+    table, source, dead = pulled_before(spark, namespace)
+    spark.sql(f"ALTER TABLE {table} CREATE TAG pulls_before_the_fix")
+    source.put(night(0), "FR", 1)
+    pull(spark, table, source)
+    with pytest.raises(pulls.AnotherWriter, match="let one of the two run"):
+        zombie(spark, table, source, "run", 1, "stage", dead)
+    assert by_another_engine(spark, table) == source.truth(night(0))
+
+
+def test_a_rollback_is_not_called_another_run(spark, namespace):
+    table, source, _ = pulled_before(spark, namespace)
+    first = commits.head(commits.load(spark, table))
+    source.put(night(0), "DE", 2)
+    pull(spark, table, source)
+    source.put(night(0), "DE", 3)
+
+    def rolled_back():
+        spark.sql(f"CALL system.rollback_to_snapshot('{table}', {first})")
+
+    with pytest.raises(pulls.AnotherWriter, match="was rolled back, or made again, while shop was pulled"):
+        pull(spark, table, source, on_step=in_step("publish", rolled_back))
+    pull(spark, table, source)
+    assert by_another_engine(spark, table) == source.truth(night(0))
+
+
+@pytest.mark.parametrize("step", ["dead stage", "dead write", "dead publish"])
+def test_two_pulls_write_to_one_table_of_dead_letters(spark, namespace, step):
+    dead = f"{namespace}.dead"
+    for name in ("one", "other"):
+        make(spark, f"{namespace}.{name}")
+    source = Source()
+    source.put(night(0), "DE", 1)
+
+    def letters(name, **more):
+        cells = [pulls.DeadCell(f"{name}!A1", "no number", "x")]
+        return pull(spark, f"{namespace}.{name}", source, cells=cells, dead_letters=dead, **more)
+
+    assert letters("one", on_step=in_step(step, lambda: letters("other"))).dead == 1
+    written = spark.sql(f"SELECT address FROM {dead} ORDER BY 1").collect()
+    assert [row.address for row in written] == ["one!A1", "other!A1"]
+    before = commits.load(spark, dead).operations().current().metadataFileLocation()
+    assert letters("one").dead == 0  # nothing new is no commit, not one of a branch either
+    assert commits.load(spark, dead).operations().current().metadataFileLocation() == before
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_upkeep_in_each_step_changes_nothing(spark, namespace, way):
     """Compaction and expiry to one snapshot while a run is in a step, and between two runs."""
