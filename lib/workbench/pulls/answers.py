@@ -12,10 +12,12 @@ from workbench._base import identifiers, releases, sessions
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 from workbench.pulls import times
 from workbench.pulls.errors import AnswerRefused
+from workbench.tables import commits
 
 EXACT = "decimal(38,18)"
 # what a text must look like; Spark takes more than is said: an hour for today's, a year for its first day
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\s*$"
+UUID = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 UNBOUNDED = r"(?i)^\s*([+-]?inf(inity)?|nan)\s*$"
 _DAY, _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 MOMENTS = {
@@ -94,10 +96,12 @@ def frame(open_frames: ExitStack, spark: SparkSession, table: str, answer: Answe
     raw = _raw(spark, table, rows, schema)
     _refuse_columns(table, raw.columns, schema.names)
     kinds = {column.name: column.dataType.simpleString() for column in raw.schema}
-    exact, checks = [], {}
+    exact, checks, uuids = [], {}, _uuids(spark, table)
     for column in schema:
         kind, target = kinds[column.name], column.dataType.simpleString()
         value, intact = _converted(table, column.name, kind, target)
+        if column.name in uuids:  # what is read back is in lower case
+            value, intact = F.lower(value), value.isNull() | value.rlike(UUID)
         if target == "timestamp" and kind in ("string", "timestamp_ntz"):
             intact = times.one_moment(spark, table, column.name, kind, intact, answer.local_zone)
         if not column.nullable:
@@ -115,11 +119,18 @@ def frame(open_frames: ExitStack, spark: SparkSession, table: str, answer: Answe
     if not checks:
         return cached
     if cached.where(~F.col(whole)).limit(1).count():
-        _refuse_changed(table, raw, checks, kinds, {column.name: column.dataType for column in schema})
+        types = {column.name: column.dataType.simpleString() for column in schema} | dict.fromkeys(uuids, "uuid")
+        _refuse_changed(table, raw, checks, kinds, types)
         raise AnswerRefused(
             f"the rows of the answer for {table} changed while they were read: give rows that stay the same"
         )
     return cached.drop(whole)
+
+
+def _uuids(spark: SparkSession, table: str) -> set[str]:
+    """Return the columns that are UUIDs, which Spark has as texts."""
+    columns = commits.columns_of(commits.load(spark, table, fresh=False))
+    return {name for name, (_, kind) in columns.items() if kind == "uuid"}
 
 
 def _free(name: str, names: Sequence[str]) -> str:
@@ -315,7 +326,7 @@ def _is_double(text: Column, value: Column) -> Column:
 
 
 def _refuse_changed(
-    table: str, raw: DataFrame, checks: Mapping[str, Column], kinds: Mapping[str, str], types: Mapping[str, Any]
+    table: str, raw: DataFrame, checks: Mapping[str, Column], kinds: Mapping[str, str], types: Mapping[str, str]
 ) -> None:
     """Refuse values that the table's types cannot hold as they are."""
     from pyspark.sql import functions as F
@@ -326,6 +337,6 @@ def _refuse_changed(
         if counts[number]:
             bad = raw.where(~checks[name]).select(identifiers.column(name)).limit(_FEW).collect()
             raise AnswerRefused(
-                f"{counts[number]:,} values of {name} ({kinds[name]}) cannot be {types[name].simpleString()} of "
+                f"{counts[number]:,} values of {name} ({kinds[name]}) cannot be {types[name]} of "
                 f"{table} unchanged, for example {', '.join(repr(row[0]) for row in bad)}; nothing was committed"
             )

@@ -148,13 +148,46 @@ def _parts(rows: DataFrame) -> dict[str, Column]:
     values: list[Column] = []
     for field in rows.schema:
         column = F.col(identifiers.column(field.name))
-        complex_kind = field.dataType.typeName() in _COMPLEX
-        value = F.to_json(column, nested.AS_JSON) if complex_kind else column
+        if field.dataType.typeName() in _COMPLEX:
+            value = F.to_json(_as_entries(column, field.dataType), nested.AS_JSON)
+        else:
+            value = column
         values += [column.isNull(), value]
     halves = []
     for hashed in (F.xxhash64(*values), F.xxhash64(F.lit("second"), *values)):
         halves += [F.shiftright(hashed, 32), hashed.bitwiseAND(F.lit(_LOW))]
     return dict(zip(PARTS, halves, strict=True))
+
+
+def _as_entries(value: Column, kind: Any) -> Column:
+    """Return a value whose maps are arrays of entries, where a key has no text of its own in JSON."""
+    from pyspark.sql import functions as F
+
+    name = kind.typeName()
+    if not _keys_without_text(kind):
+        return value
+    if name == "array":
+        return F.transform(value, lambda element: _as_entries(element, kind.elementType))
+    if name == "struct":
+        fields = [_as_entries(value[field.name], field.dataType).alias(field.name) for field in kind]
+        return F.when(value.isNotNull(), F.struct(*fields))
+    return F.transform(
+        F.map_entries(value),
+        lambda entry: F.struct(
+            _as_entries(entry["key"], kind.keyType).alias("key"),
+            _as_entries(entry["value"], kind.valueType).alias("value"),
+        ),
+    )
+
+
+def _keys_without_text(kind: Any) -> bool:
+    """Return whether a type has maps whose keys are bytes or nested: JSON has where they lie in memory."""
+    name = kind.typeName()
+    if name == "map":
+        return kind.keyType.typeName() in ("binary", *_COMPLEX) or _keys_without_text(kind.valueType)
+    if name == "array":
+        return _keys_without_text(kind.elementType)
+    return name == "struct" and any(_keys_without_text(field.dataType) for field in kind)
 
 
 def _digest(count: int, sums: Sequence[int]) -> str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from workbench import pulls
 from workbench.pulls import answers, comparing, pulling
+from workbench.tables import commits
 
 TYPES = {"tiny": "TINYINT", "whole": "INT", "long": "BIGINT", "money": "DECIMAL(18,2)", "share": "DECIMAL(9,9)",
          "wide": "DECIMAL(38,2)", "widest": "DECIMAL(38,0)", "deep": "DECIMAL(38,10)"}  # fmt: skip
@@ -236,3 +237,47 @@ def test_a_missing_value_of_a_column_that_must_have_one(spark, namespace):
         pulls.AnswerRefused, match="1 values of v .* cannot be int of .* unchanged, for example None"
     ):
         pulls.whole(spark, table, source="s", ask=lambda: [{"k": "a", "v": 1}, {"k": "b", "v": None}], key=["k"])
+
+
+def pulled_twice(spark, table, rows, key):
+    """Return the ids of the commits of two pulls of the same rows; the second one has nothing to commit."""
+    days = {"first": date(2026, 3, 1), "until": date(2026, 3, 1), "settled_days": 3}
+    given = {"source": "s", "ask": lambda since, until: rows(), "day": "day", "key": key}
+    return [pulls.run(spark, table, **given, **days).snapshot_id for _ in range(2)]
+
+
+def test_maps_whose_keys_are_bytes_or_structs_are_told_apart(spark, namespace):
+    """Their JSON would have where a key lies in memory, another place each time."""
+    table = f"{namespace}.t"
+    spark.sql(
+        f"CREATE TABLE {table} (day DATE, name STRING, plain MAP<BINARY, STRING>, nested STRUCT<a: ARRAY<MAP<STRUCT<"
+        "b: BINARY>, MAP<BINARY, INT>>>>) USING iceberg PARTITIONED BY (day)"
+    )
+    for number in (1, 2):
+        text = (
+            "SELECT DATE'2026-03-01' AS day, 'x' AS name, map(X'01', 'v', X'02', 'w') AS plain, named_struct('a', "
+            f"array(map(named_struct('b', X'03'), map(X'04', {number})))) AS nested "
+            "UNION ALL SELECT DATE'2026-03-01', 'y', NULL, NULL"
+        )
+        first, second = pulled_twice(spark, table, lambda text=text: spark.sql(text), ["name"])
+        assert first is not None and second is None
+        held = spark.sql(f"SELECT plain[X'02'], nested.a[0][named_struct('b', X'03')][X'04'] FROM {table}")
+        assert sorted(map(tuple, held.collect()), key=str) == [("w", number), (None, None)]
+
+
+def test_uuids_are_held_in_whatever_case_they_come(spark, namespace):
+    table, text = f"{namespace}.t", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"
+    spark.sql(f"CREATE TABLE {table} (day DATE) USING iceberg PARTITIONED BY (day)")
+    loaded = commits.load(spark, table)
+    loaded.updateSchema().addColumn("id", spark._jvm.org.apache.iceberg.types.Types.UUIDType.get()).commit()
+    commits.forget(spark, table)
+
+    def rows(value):
+        return lambda: [{"day": date(2026, 3, 1), "id": value}]
+
+    first, second = pulled_twice(spark, table, rows(text), ["id"])
+    assert first is not None and second is None
+    assert pulled_twice(spark, table, rows(text.lower()), ["id"]) == [None, None]
+    assert spark.table(table).first().id == text.lower()
+    with pytest.raises(pulls.AnswerRefused, match="1 values of id .string. cannot be uuid of .*'1-1-1-1-1'"):
+        pulled_twice(spark, table, rows("1-1-1-1-1"), ["id"])
