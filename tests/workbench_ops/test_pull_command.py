@@ -90,6 +90,25 @@ def test_refusals(tmp_path):
         assert said in refused.stderr and "{secret}" not in refused.stderr
 
 
+def test_what_google_answers_is_1_and_what_is_asked_for_wrongly_2(tmp_path):
+    """Both before a session starts: there is no such environment."""
+    with google.serve() as server:
+        server.add_visits("7", [])
+        given = ("--credentials", "env:KEY", "--endpoint", server.endpoint, *DAYS, "--environment", "none")
+        own = {"KEY": json.dumps(server.credentials())}
+        for number, metric, code, said in (
+            ("99", "activeUsers", 1, "properties/99 cannot be read"),
+            ("7", "users", 2, "properties/7 has no metric users"),
+            ("7", "activeUsers", 2, "no environment 'none'"),
+        ):
+            refused = workbench(
+                "pull", "analytics", "web.t", "--property", number, "--dimension", "day=date", "--metric",
+                f"users={metric}", *given, cwd=tmp_path, env=own,
+            )  # fmt: skip
+            assert (refused.returncode, refused.stdout) == (code, ""), refused.stderr
+            assert said in refused.stderr
+
+
 @pytest.mark.proof("test_refusals is the command, tests/workbench/pulls what it calls")
 def test_a_function_a_report_and_a_sheet(project):
     in_the_lake(
