@@ -195,7 +195,9 @@ def _moment(value: Any, dtype: DataType, now: int | None) -> Column:
         return F.lit(_day(value)).cast("date").cast(dtype)
     if now is None:
         raise ArgumentError("now() needs now=, a datetime with a time zone")
-    return F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint")).cast(dtype)
+    # to PySail it is UTC's, until it is one of the session's zone, and a clock without a zone only by its text
+    moment = F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint")).cast("timestamp")
+    return moment.cast("string").cast(dtype) if dtype.typeName() == "timestamp_ntz" else moment.cast(dtype)
 
 
 def check_bounds(spark: SparkSession, condition: Condition, dtype: DataType, now: int | None) -> None:

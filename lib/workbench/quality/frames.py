@@ -148,9 +148,14 @@ def named(name: str) -> Column:
 
 
 def _canonical(column: Column, dtype: DataType) -> Column:
-    """Return a column whose equal values have equal bits: to Spark -0.0 is 0.0, and every NaN the same."""
+    """Return a column whose equal values have equal bits: to Spark -0.0 is 0.0, and every NaN the same.
+
+    Moments are of the session's zone; PySail takes those of a file for UTC's, when it asks for their text or day.
+    """
     from pyspark.sql import functions as F
 
+    if dtype.typeName() == "timestamp":
+        return column.cast(dtype)
     if dtype.typeName() not in ("float", "double"):
         return column
     nan, zero, below = (F.lit(value).cast(dtype) for value in (math.nan, 0.0, -0.0))
