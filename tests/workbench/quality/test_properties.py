@@ -280,7 +280,7 @@ def test_pysail_says_what_plain_python_says():
     run = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
     )
-    assert run.returncode == 0, run.stderr[-5000:]
+    assert run.returncode == 0, run.stderr[-20_000:]  # the example comes after what is wrong
 
 
 def by_pysail():
