@@ -64,7 +64,11 @@ def statistic(frame: Frame, rule: Rule) -> Bound:
         raise ArgumentError(f'{rule.type} needs a column of numbers; "{column_name}" is {dtype.simpleString()}')
     inside, where = frame.within(rule.where, column), rule.where
     if rule.type == "StandardDeviation":
-        needs: Needs = {("deviation", column_name, where): F.stddev_pop(inside.cast("double"))}
+        doubles = inside.cast("double")
+        deviation = F.stddev_pop(doubles)
+        if not frame.jvm:  # PySail adds up the parts of equal values, of which the mean may round to another value
+            deviation = F.when(F.max(doubles) - F.min(doubles) == 0, 0.0).otherwise(deviation)
+        needs: Needs = {("deviation", column_name, where): deviation}
     else:
         needs = sums(column_name, inside, dtype, where)
 

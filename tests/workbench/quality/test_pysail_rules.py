@@ -1,6 +1,7 @@
 """PySail, whose engine shares no code with Spark, gives each rule type Spark's outcome, or the rule is refused by name."""
 
 import importlib.util
+import json
 import math
 import random
 import re
@@ -202,3 +203,27 @@ with quality_cases.pysail() as spark:
 def test_references_of_another_session_of_pysail_are_refused(folder):
     refused = "the reference r is of another session than the frame"
     assert quality_cases.in_a_process(["-c", OTHERS]) == ["True", refused, "[True, True]"]
+
+
+EQUAL = """
+import json
+import quality_cases
+from pyspark.sql import functions as F
+from workbench import quality
+
+with quality_cases.pysail() as spark:
+    answers = []
+    for value in (0.1, 0.7, 1.1):
+        df = spark.createDataFrame([(value,)] * 7, "x double").repartition(3)
+        (outcome,) = quality.evaluate(spark, df, 'Rules = [ StandardDeviation "x" = 0 ]').outcomes
+        answers.append([df.agg(F.stddev_pop("x")).first()[0], outcome.passed, outcome.metrics])
+    print(json.dumps(answers))
+"""
+
+
+@pytest.mark.proof("what the property found, by hand: test_pysail_says_what_plain_python_says")
+def test_equal_values_deviate_by_nothing(folder):
+    """PySail's mean of the parts of equal values may round to another value."""
+    answers = json.loads(quality_cases.in_a_process(["-c", EQUAL])[-1])
+    assert any(deviation for deviation, *_ in answers)
+    assert [answer[1:] for answer in answers] == [[True, {"Column.x.StandardDeviation": 0.0}]] * 3
