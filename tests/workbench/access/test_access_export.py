@@ -141,8 +141,8 @@ def test_the_rules_of_trino(tmp_path, tables):
     assert by_user == {
         "user1": place | {"user": "user1", "columns": [
             {"name": "name", "mask": f'CASE WHEN {uk} THEN "name" END'},
-            {"name": "surname", "mask": f'CASE WHEN {uk} THEN "surname" END'}, {"name": "address", "allow": False}, *beside]},
-        "user2": place | {"user": "user2", "columns": []},
+            {"name": "surname", "mask": f'CASE WHEN {uk} THEN "surname" END'}, {"name": "address", "allow": False}, *beside], "filter": "TRUE"},
+        "user2": place | {"user": "user2", "columns": [], "filter": "TRUE"},
     }  # fmt: skip
     assert rules["tables"][-1] == {"privileges": []} and len(rules["tables"]) == 5
     assert rules["catalogs"][-1] == {"catalog": ".*", "allow": "none"}

@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow as pa
 import pytest
 from pyiceberg.types import StringType
 from trino_lakes import KINDS, TABLES, lacking, partitioned, written
@@ -150,7 +151,7 @@ TABLE = TABLES["rows"][0]
 DENIED = (
     f"INSERT INTO {TABLE} VALUES (9, 'x', 'UK', 1, 'y')", f"DELETE FROM {TABLE}", f"UPDATE {TABLE} SET name = 'x'",
     f"DROP TABLE {TABLE}", f"ALTER TABLE {TABLE} ADD COLUMN more INTEGER", f"ANALYZE {TABLE}",
-    f"ALTER TABLE {TABLE} EXECUTE optimize", f"CREATE TABLE trino_rows.mine AS SELECT * FROM {TABLE}",
+    f"CREATE TABLE trino_rows.mine AS SELECT * FROM {TABLE}",
     f"CREATE VIEW trino_rows.mine AS SELECT * FROM {TABLE}", "CREATE SCHEMA lake.mine",
     "CALL lake.system.rollback_to_snapshot('trino_rows', 'world_a', 1)",
     "CALL lake.system.register_table('trino_rows', 'mine', 'file:///tmp')",
@@ -178,6 +179,50 @@ def posted(lake, headers, scheme="https", port=None):
     try:
         while True:
             request = urllib.request.Request(address, data=data, headers=headers)
+WRITING = ("optimize", "optimize_manifests", "expire_snapshots", "remove_orphan_files", "drop_extended_stats")
+READ_BY = {  # table to the reader's grants of it
+    "trino_kept.whole": [{}], "trino_kept.columns": [{"columns": ["id"]}], "trino_kept.hidden": [],
+    "trino_kept.cells": [{"columns": ["id"]}, {"filter": "cells"}], "trino_kept.rows": [{"filter": "rows"}],
+}  # fmt: skip
+
+
+def test_no_procedure_of_a_table_is_run_by_a_reader(in_force):
+    """Trino's rules have none against them; it runs none on a table with a filter of rows."""
+    rows = pa.table({"id": pa.array([1], pa.int64()), "secret": ["x"]})
+    tables, columns = {}, {"id": {"id": 1, "tags": {}}, "secret": {"id": 2, "tags": {}}}
+    for name in READ_BY:
+        tables[name] = written(in_force.catalog, name, rows)
+        tables[name].append(rows)
+    grants = [
+        {"to": "reader", "by": "owner", "table": name} | grant for name in READ_BY for grant in READ_BY[name]
+    ]
+    policy = judged(
+        {
+            "principals": {"reader": {}}, "administrators": ["owner"],
+            "tables": {name: {"columns": columns} for name in READ_BY}, "grants": grants,
+            "filters": {kind: {"table": f"trino_kept.{kind}", "where": "id = 1"} for kind in ("cells", "rows")},
+        },
+        "test",
+    )  # fmt: skip
+    rules = access.export.trino(policy, tables, catalog="lake")
+    in_force.put(rules)
+    for name, table in tables.items():
+        back = f"rollback_to_snapshot(snapshot_id => {table.metadata.snapshots[0].snapshot_id})"
+        kept = table.metadata_location
+        for procedure in (*WRITING, back):
+            message = refused(in_force, f"ALTER TABLE {name} EXECUTE {procedure}")
+            exactly = "ALTER TABLE EXECUTE is not supported for table with row filter"
+            assert denied(message) if name == "trino_kept.hidden" else exactly in message
+        assert table.refresh().metadata_location == kept
+    for rule in rules["tables"][:-1]:
+        rule.pop("filter")
+    in_force.put(rules)  # the planted hole: who sees all rows has no filter
+    for name in ("trino_kept.whole", "trino_kept.columns"):
+        kept = tables[name].metadata_location
+        in_force.ask(f"ALTER TABLE {name} EXECUTE optimize")
+        assert tables[name].refresh().metadata_location != kept
+
+
             with opener.open(request, timeout=60) as answer:
                 told = json.load(answer)
             if "nextUri" not in told:
@@ -227,8 +272,6 @@ def test_a_stranger_with_a_token_asks_nothing(lake):
 
 def test_a_hidden_table_is_told_from_a_missing_one(lake):
     """Known and told: Trino has no rule against it. The hidden one is in no list."""
-    import pyarrow as pa
-
     written(lake.catalog, "trino_rows.secret", pa.table({"x": pa.array([1], pa.int64())}))
     assert denied(refused(lake, "SELECT * FROM trino_rows.secret"))
     assert "does not exist" in refused(lake, "SELECT * FROM trino_rows.missing")
@@ -250,8 +293,6 @@ def test_a_grant_that_is_taken_away_is_gone_and_a_damaged_file_shows_nothing(in_
 
 def test_a_renamed_column_needs_an_export_and_a_new_one_is_visible_until_then(in_force):
     """What goes by names and not by ids: the two limits that are told."""
-    import pyarrow as pa
-
     rows = pa.table({"id": pa.array([1], pa.int64()), "secret": ["x"]})
     table = written(in_force.catalog, "trino_new.people", rows)
     ids = {"id": {"id": 1, "tags": {}}, "secret": {"id": 2, "tags": {}}}

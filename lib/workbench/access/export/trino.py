@@ -105,7 +105,6 @@ def _shown(decision: Decision) -> dict[str, Any]:
             columns.append({"name": column.name, "mask": statements.cell(column, "trino")})
     if columns or decision.row != ALWAYS:
         columns += [{"name": name, "allow": False} for name in BESIDE]
-    rule: dict[str, Any] = {"privileges": ["SELECT"], "columns": columns}
-    if decision.row != ALWAYS:
-        rule["filter"] = conditions.rendered(decision.row, "trino")
-    return rule
+    # who sees all rows has a filter, too: Trino runs no ALTER TABLE … EXECUTE on a table with one, and no other
+    # rule keeps a reader from writing by that (optimize, rollback_to_snapshot)
+    return {"privileges": ["SELECT"], "columns": columns, "filter": conditions.rendered(decision.row, "trino")}
