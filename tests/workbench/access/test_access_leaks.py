@@ -88,6 +88,31 @@ def test_a_planted_hole_is_found(hole):
     assert "Zed" not in str(proof) and "North" not in str(proof)
 
 
+class Row(tuple):
+    """A row as that of Trino's client: it says of each attribute that it has it."""
+
+    def __getattr__(self, name):
+        return None
+
+
+def test_a_hidden_value_inside_a_row_is_found():
+    rows = {
+        name: [[Row(record.values()) for record in rows.to_pylist()]]
+        for name, (rows, _) in tables("cells").items()
+    }
+    proof = access.leaks({"rows": lambda probe, table: rows[table]}, **NAMES)
+    assert len(proof.leaks) == proof.probes == proof.answered["rows"]
+
+
+def test_an_answer_that_cannot_be_read_is_no_refusal():
+    class Damaged(dict):
+        def items(self):
+            raise UnicodeDecodeError("utf-8", b"", 0, 1, "damaged")
+
+    with pytest.raises(UnicodeDecodeError):
+        access.leaks({"damaged": lambda probe, table: Damaged()}, **NAMES)
+
+
 def test_what_differs_between_twins_proves_nothing():
     counter = iter(range(10_000))
     proof = access.leaks({"clock": lambda probe, table: next(counter)}, **NAMES)
