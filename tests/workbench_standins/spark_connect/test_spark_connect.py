@@ -107,8 +107,9 @@ def test_a_server_lives_as_long_as_its_context_and_takes_its_token_alone(tmp_pat
         assert server.address == f"127.0.0.1:{server.port}" and node._answers(server.port, server.token())
         assert not node._answers(server.port, "another")
         assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
-        commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-        assert server.token() not in commands
+        whole = ["ps", "-eww", "-o", "args"]  # without ww, lines are cut to COLUMNS
+        commands = subprocess.run(whole, capture_output=True, text=True, check=True).stdout
+        assert str(tmp_path) in commands and server.token() not in commands
         from pyspark.sql.connect.session import SparkSession
 
         spark = SparkSession.builder.remote(server.remote()).create()
