@@ -1,5 +1,6 @@
 """Rules that one scan answers: counts, statistics, and what is asked of each value of a column."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -56,7 +57,6 @@ def completeness(frame: Frame, rule: Rule) -> Bound:
 
 def statistic(frame: Frame, rule: Rule) -> Bound:
     """Bind Mean, Sum and StandardDeviation."""
-    from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
     column_name, column, dtype = _column(frame, rule)
@@ -64,19 +64,15 @@ def statistic(frame: Frame, rule: Rule) -> Bound:
         raise ArgumentError(f'{rule.type} needs a column of numbers; "{column_name}" is {dtype.simpleString()}')
     inside, where = frame.within(rule.where, column), rule.where
     if rule.type == "StandardDeviation":
-        doubles = inside.cast("double")
-        deviation = F.stddev_pop(doubles)
-        if not frame.jvm:  # PySail adds up the parts of equal values, of which the mean may round to another value
-            deviation = F.when(F.max(doubles) - F.min(doubles) == 0, 0.0).otherwise(deviation)
-        needs: Needs = {("deviation", column_name, where): deviation}
+        needs, figure = _deviation(frame, column_name, inside, where)
     else:
-        needs = sums(column_name, inside, dtype, where)
+        needs, figure = sums(column_name, inside, dtype, where), lambda facts: total(facts, column_name, where)
 
     def judge(facts: Facts) -> Judged:
         count = facts["values", (column_name,), where]
         if not count:
             return Judged(False, f"Column {column_name} has no values to evaluate")
-        value = facts[next(iter(needs))] if rule.type == "StandardDeviation" else total(facts, column_name, where)
+        value = figure(facts)
         if value is None:
             return Judged(False, f"The sum of {column_name} is out of range")
         if rule.type == "Mean":
@@ -85,6 +81,26 @@ def statistic(frame: Frame, rule: Rule) -> Bound:
 
     needs = needs | frame.rows(where) | _values(frame, (column_name,), column, where)
     return Bound(needs, over_rows(where, judge))
+
+
+def _deviation(
+    frame: Frame, column_name: str, inside: Column, where: str | None
+) -> tuple[Needs, Callable[[Facts], float]]:
+    """Return the aggregates of a standard deviation, and the function of their figures that is one."""
+    from pyspark.sql import functions as F
+
+    key = ("deviation", column_name, where)
+    needs: Needs = {key: F.stddev_pop(inside.cast("double"))}
+    if frame.jvm:
+        return needs, lambda facts: facts[key]
+    greatest, least = ((end, (column_name,), where) for end in ("max", "min"))  # as conditions on values ask for
+
+    def deviation(facts: Facts) -> float:
+        # PySail adds up the parts of equal values, whose mean may round to another value
+        equal = math.isfinite(facts[least]) and float(facts[least]) == float(facts[greatest])
+        return 0.0 if equal else facts[key]
+
+    return needs | {greatest: F.max(inside), least: F.min(inside)}, deviation
 
 
 def sums(column_name: str, column: Column, dtype: DataType, where: str | None) -> Needs:
