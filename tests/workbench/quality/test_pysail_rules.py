@@ -221,7 +221,6 @@ with quality_cases.pysail() as spark:
 """
 
 
-@pytest.mark.proof("what the property found, by hand: test_pysail_says_what_plain_python_says")
 def test_equal_values_deviate_by_nothing(folder):
     """PySail's mean of the parts of equal values may round to another value."""
     answers = json.loads(quality_cases.in_a_process(["-c", EQUAL])[-1])
