@@ -111,11 +111,12 @@ def _ended_with_its_cell(spark: SparkSession) -> Iterator[None]:
         yield
     except BaseException as error:
         if not _was_interrupted(error):
+            context.removeJobTag(tag)
             raise
         _reconnected(lambda: context.cancelJobsWithTag(tag))
-        raise KeyboardInterrupt from None
-    finally:
         _reconnected(lambda: context.removeJobTag(tag))
+        raise KeyboardInterrupt from None
+    context.removeJobTag(tag)
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

@@ -205,6 +205,22 @@ def test_an_interrupt_is_said_where_the_connection_ended_with_it(spark, monkeypa
     assert calls[0] not in spark.sparkContext.getJobTags()
 
 
+def test_a_connection_that_is_gone_is_told_at_once(spark, monkeypatch):
+    """Nobody interrupted: the JVM is dead, and to ask it again is to let a person wait for nothing."""
+    asked = []
+
+    def gone(*names):
+        asked.append(names)
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    monkeypatch.setattr(type(spark.range(1)), "collect", gone)
+    monkeypatch.setattr(spark.sparkContext, "removeJobTag", gone)
+    with pytest.raises(Py4JNetworkError):
+        sql.run(spark, "SELECT 1 AS n")
+    spark.sparkContext.clearJobTags()
+    assert len(asked) == 2  # the rows, and the tag once
+
+
 def test_numbers_can_be_copied(spark, shown):
     """A text neither rounds nor divides: an id is an id, and a small share is not 0.00."""
     sql.run(
