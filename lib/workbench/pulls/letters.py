@@ -67,7 +67,7 @@ def write(
     spark.sql(f"REFRESH TABLE {identifiers.quoted(table)}")
     if fresh(identifiers.quoted(table)).isEmpty():  # no branch, and so no commit at all
         return 0
-    for left in reversed(range(publish.REBASES + 1)):
+    for rebase in range(publish.REBASES + 1):
         try:
             publish.fenced(
                 spark, table, PREFIX, check=check, write=append, summary={positions.ATTEMPT: attempt},
@@ -75,6 +75,6 @@ def write(
             )  # fmt: skip
             break
         except positions.AnotherWriter:  # a pull of another table came first, and swept this branch
-            if not left:
+            if rebase == publish.REBASES:
                 raise
     return new
