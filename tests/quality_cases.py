@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
         ("id", pa.int64()), ("n", pa.int64()), ("i", pa.int32()), ("h", pa.int16()), ("d", pa.decimal128(12, 2)),
         ("big", pa.decimal128(38, 10)), ("x", pa.float64()), ("f", pa.float32()), ("s", pa.string()), ("b", pa.bool_()),
         ("t", pa.date32()), ("ts", pa.timestamp("us", tz="UTC")), ("tn", pa.timestamp("us")), ("a.b", pa.string()),
-        ("bytes", pa.binary()), ("list", pa.list_(pa.float64())),
+        ("bytes", pa.binary()), ("list", pa.list_(pa.float64())), ("d18", pa.decimal128(18, 3)), ("d28", pa.decimal128(28, 9)),
     ]
 )  # fmt: skip
 (OTHER_NAN,) = struct.unpack("d", b"\x01\0\0\0\0\0\xf8\xff")  # of another sign and other bits
@@ -39,6 +39,9 @@ COLUMNS = {
     "d": [Decimal(v) for v in ("0.00", "0.10", "2.50", "2.51", "-10.00", "50.00", "9999999999.99", "-9999999999.99", "1.00")]
     + [None],
     "big": [TOP, TOP.copy_negate(), Decimal(0), Decimal("0.0000000001"), Decimal("1.5"), Decimal("-0.0000000001"), TOP, None, Decimal(7), TOP],
+    # their sums have more digits than they themselves, and than a long
+    "d18": [Decimal("999999999999999.999")] * 9 + [None],
+    "d28": [Decimal("-9999999999999999999.999999999")] * 8 + [None, Decimal("0.000000001")],
     "x": [0.0, -0.0, NAN, INF, -INF, 0.1, 1e300, None, 2.5, OTHER_NAN],
     "f": [0.0, -0.0, NAN, INF, -INF, 0.1, 3e38, None, 2.5, 16777217.0],
     "s": ["", " ", "\t \x0b", "é𝔘", "12", " +12\n", "2147483648", "-2147483648", None, "٣"],
@@ -108,7 +111,7 @@ RULES = {
         'ColumnDataType "i" = "long"', 'ColumnDataType "h" = "integer"', 'ColumnDataType "t" = "date"', 'ColumnDataType "f" = "float"',
     ],
     "Mean": ['Mean "n" > 0.1', 'Mean "i" < 0.1', 'Mean "h" > 0.1', 'Mean "d" between 0 and 5', 'Mean "x" > 3', 'Mean "f" < 3'],
-    "Sum": [f'Sum "n" = {2 * sum(filter(None, COLUMNS["n"]))}', 'Sum "n" < 36028797018963000', 'Sum "i" > 0', 'Sum "h" > 0', 'Sum "d" = 92.22', 'Sum "d" > 92.22', 'Sum "x" > 3', 'Sum "f" != 3'],
+    "Sum": [f'Sum "n" = {2 * sum(filter(None, COLUMNS["n"]))}', 'Sum "n" < 36028797018963000', 'Sum "i" > 0', 'Sum "h" > 0', 'Sum "d" = 92.22', 'Sum "d" > 92.22', 'Sum "d18" = 17999999999999999.982', 'Sum "d28" = -159999999999999999999.999999982', 'Mean "d18" < 999999999999999.999', 'Sum "x" > 3', 'Sum "f" != 3'],
     "StandardDeviation": [f'StandardDeviation "{column}" > 1.2345671' for column in ("i", "h", "d", "x", "f", "n", "big")],
     "DataFreshness": [
         f'DataFreshness "{column}" {condition}' for column in ("t", "ts", "tn") for condition in ("<= 24 hours", "> 1 days", "!= 30 minutes", "between 0 hours and 40 days")

@@ -66,7 +66,10 @@ def statistic(frame: Frame, rule: Rule) -> Bound:
     if rule.type == "StandardDeviation":
         needs, figure = _deviation(frame, column_name, inside, where)
     else:
-        needs, figure = sums(column_name, inside, dtype, where), lambda facts: total(facts, column_name, where)
+        needs, figure = (
+            sums(frame, column_name, inside, dtype, where),
+            lambda facts: total(facts, column_name, where),
+        )
 
     def judge(facts: Facts) -> Judged:
         count = facts["values", (column_name,), where]
@@ -103,11 +106,13 @@ def _deviation(
     return needs | {greatest: F.max(inside), least: F.min(inside)}, deviation
 
 
-def sums(column_name: str, column: Column, dtype: DataType, where: str | None) -> Needs:
+def sums(frame: Frame, column_name: str, column: Column, dtype: DataType, where: str | None) -> Needs:
     """Return the aggregates of a sum that is exact for whole numbers and decimals: a long in two halves."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
+    if not frame.jvm and isinstance(dtype, T.DecimalType) and dtype.precision <= connected.ADDED_UNCHECKED:
+        return {("sum", column_name, where): F.sum(column)}
     if not isinstance(dtype, T.LongType):
         return {("sum", column_name, where): F.try_sum(column)}
     return {
