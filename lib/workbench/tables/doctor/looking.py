@@ -1,5 +1,6 @@
 """Look once at a table's live files, partition by partition: what the causes are judged by."""
 
+import collections
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from workbench.tables.doctor.thresholds import Thresholds
 from workbench.tables.maintenance import Policy, groups, metadata
 
 Field = dict[str, str]  # of a partitioning: name, column, quoted, type, transform
+FEW = 100  # data files that are summed up without a Spark job
+PLAIN = frozenset(
+    {"boolean", "int", "long", "string"}
+)  # types of partition fields that a manifest has as Spark has
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,60 @@ def look(
 
 
 def _partitions(spark: SparkSession, loaded: Java, policy: Policy) -> tuple[Partition, ...]:
+    """Return the live partitions; few files are summed up here, as a Spark job costs more than they do."""
+    few = _few(spark, loaded, policy)
+    partitions = _many(spark, loaded, policy) if few is None else few
+    return tuple(
+        sorted(partitions, key=lambda partition: (partition.spec_id, json.dumps(partition.values, default=str)))
+    )
+
+
+def _few(spark: SparkSession, loaded: Java, policy: Policy) -> list[Partition] | None:
+    """Return the live partitions as the manifests have them; None for many files or partitions of other types.
+
+    A whole number, a text or a boolean is the same in a manifest and in Spark; of other types Spark decides.
+    """
+    snapshot, specs, io = loaded.currentSnapshot(), loaded.specs(), loaded.io()
+    if int(snapshot.summary().get("total-data-files") or FEW + 1) > FEW:
+        return None
+    types = {field.type().toString() for spec in specs.values() for field in spec.partitionType().fields()}
+    if types - PLAIN:
+        return None
+    sizes = collections.defaultdict(list)  # of files, by the id of the spec and the values of its fields
+    anything = metadata.jvm(spark).java.lang.Class.forName("java.lang.Object")
+    for manifest in snapshot.dataManifests(io):
+        places = range(specs[manifest.partitionSpecId()].partitionType().fields().size())
+        reader = metadata.jvm(spark).org.apache.iceberg.ManifestFiles.read(manifest, io, specs)
+        try:
+            files = reader.iterator()
+            while files.hasNext():
+                file = files.next()
+                values = tuple(file.partition().get(place, anything) for place in places)
+                sizes[manifest.partitionSpecId(), values].append(file.fileSizeInBytes())
+        finally:
+            reader.close()
+    small = groups.small(policy)
+    return [
+        _partition(loaded, spec_id, values, of, [size for size in of if size < small])
+        for (spec_id, values), of in sizes.items()
+    ]
+
+
+def _partition(
+    loaded: Java, spec_id: int, values: tuple[Any, ...], sizes: list[int], small: list[int]
+) -> Partition:
+    """Return a partition with the values of all fields of its spec, and with the sizes of its files."""
+    fields = list(loaded.spec().fields()) if spec_id == loaded.spec().specId() else []
+    named = tuple(
+        (field.name(), value)
+        for field, value in zip(fields, values, strict=bool(fields))
+        if field.transform().toString() != "void"
+    )
+    return Partition(named, spec_id, len(sizes), sum(sizes), max(sizes), len(small), sum(small))
+
+
+def _many(spark: SparkSession, loaded: Java, policy: Policy) -> list[Partition]:
+    """Return the live partitions by a Spark job over Iceberg's metadata table of entries."""
     from pyspark.sql import functions as F
 
     live = metadata.entries(spark, loaded).where("content = 0")
@@ -153,13 +212,10 @@ def _partitions(spark: SparkSession, loaded: Java, policy: Policy) -> tuple[Part
     )  # fmt: skip
     names = [field.name() for field in loaded.spec().fields() if field.transform().toString() != "void"]
     own = loaded.spec().specId()
-    partitions = [
+    return [
         Partition(
             tuple((name, row.partition[name]) for name in names) if row.spec_id == own and names else (),
             row.spec_id, row.files, row.bytes, row.largest, row.small, row.small_bytes,
         )
         for row in rows.collect()
     ]  # fmt: skip
-    return tuple(
-        sorted(partitions, key=lambda partition: (partition.spec_id, json.dumps(partition.values, default=str)))
-    )

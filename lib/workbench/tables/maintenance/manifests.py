@@ -23,6 +23,9 @@ class Worthwhile:
 
 def worthwhile(spark: SparkSession, loaded: Java, policy: Policy) -> Worthwhile | None:
     """Return the data manifests of a loaded table that are worth being written together; None without."""
+    snapshot = loaded.currentSnapshot()
+    if snapshot is None or snapshot.dataManifests(loaded.io()).size() < policy.min_manifests:
+        return None  # without the Spark job below, which costs more than all else that is looked at
     rows = metadata.frame(spark, loaded, "MANIFESTS").select("content", "length", "partition_spec_id").collect()
     target = int(loaded.properties().get(_TARGET) or _DEFAULT)
     # by kind and spec, as Iceberg writes them; those of other specs than the table's own it leaves alone
