@@ -125,7 +125,7 @@ def _look_at_tables(kernel: _Kernel, spark: Any) -> None:
     application = str(spark.sparkContext.applicationId)
     commits = reports.read(kernel.watches[application].folder).commits
     deadline = time.monotonic() + TABLES_SECONDS
-    for table in dict.fromkeys(commit.table for commit in commits):
+    for table in _tables(spark, [commit.table for commit in commits]):
         entry: dict[str, Any] = {"table": table, "findings": [], "note": None}
         if time.monotonic() > deadline:
             entry["note"] = "not looked at: the time for it was over"
@@ -136,6 +136,20 @@ def _look_at_tables(kernel: _Kernel, spark: Any) -> None:
             except Exception as error:  # it was dropped meanwhile, or has another name in the catalog
                 entry["note"] = f"not looked at: {type(error).__name__}"
         kernel.state["tables"].append(entry)
+
+
+def _tables(spark: Any, names: list[str]) -> list[str]:
+    """Return the name of each table once, though Iceberg reports it with its catalog's name and without."""
+    from workbench.tables import commits
+
+    tables: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        try:
+            meant = commits.identified(spark, name)
+            tables.setdefault(f"{meant.catalog().name()}.{meant.identifier().toString()}", name)
+        except Exception:  # no name of this session: the diagnosis says so
+            tables.setdefault(name, name)
+    return list(tables.values())
 
 
 def _finding(finding: Any) -> dict[str, str]:
