@@ -29,11 +29,17 @@ def newest(
     main = commits.head(loaded)
     if main is None:
         return None, None
+    position, at = None, None
     for snapshot_id in tagged:
-        if commits.descends(spark, loaded, main, snapshot_id):
+        # of several, such as a user's own tags beside the publisher's, the one that descends from the others
+        if commits.descends(spark, loaded, main, snapshot_id) and (
+            at is None or commits.descends(spark, loaded, snapshot_id, at.snapshotId())
+        ):
             snapshot = loaded.snapshot(snapshot_id)
-            if (position := parse(snapshot)) is not None:
-                return position, snapshot
+            if (parsed := parse(snapshot)) is not None:
+                position, at = parsed, snapshot
+    if at is not None:
+        return position, at
     for snapshot in line(spark, loaded, main):
         if (position := parse(snapshot)) is not None:
             return position, snapshot
