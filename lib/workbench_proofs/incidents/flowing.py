@@ -10,7 +10,7 @@ from workbench._base.errors import ProcessError
 from workbench._base.typing import DataFrame, SparkSession
 
 _PATIENCE_SECONDS = 180.0
-_GROWING = 5  # batches of a stream that lags
+_GROWING = 4  # batches of a stream that lags
 STUCK_SECONDS = 75.0  # a fourth longer than the silence that a stream may keep
 
 
@@ -54,6 +54,7 @@ def lag(spark: SparkSession, seed: int) -> None:
         return n
 
     slow = F.udf(slowly, "bigint", useArrow=False)
+    spark.range(1).select(slow("id")).collect()  # starts Python, whose time would be the first batch's
     query = _rate(spark, rows).select(slow("id").alias("n")).writeStream.format("noop").start()
     try:
         # the first starts up, for as long as the machine is busy; those that grow come behind it
