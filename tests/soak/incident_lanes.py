@@ -22,7 +22,7 @@ from workbench.metrics import collectors, events, incidents, reports, watch
 from workbench.session import launch
 
 HEAPS = {"tight": "512m", "thrash": "512m"}
-BALLAST_LONGS = 9_000_000  # boxed, 180 MB with the list
+BALLAST, ROOM = 500_000, 4  # boxed longs, of 20 bytes each in a list; room for how many such lists is left
 EXECUTOR = "CoarseGrainedExecutorBackend"
 KEEP_LOGS = "WORKBENCH_KEEP_LOGS"
 
@@ -33,7 +33,7 @@ class Lane:
     def __init__(self, name, folder, living):
         self.name, self.folder, self.files = name, folder, folder / "files"
         self.files.mkdir(parents=True, exist_ok=True)
-        self.gc_log, self.ballast, self.ballast_longs = None, None, BALLAST_LONGS
+        self.gc_log, self.ballast = None, None
         self.disk = Path(os.environ.get("SOAK_SMALL_DISK", folder / "disk"))
         self.spark = getattr(self, f"_{name}", self._plain)(living)
         self.spark.sparkContext.setLogLevel("OFF")
@@ -110,6 +110,16 @@ class Lane:
         file = self.folder / "soak_cluster.yml"
         file.write_text(known.replace("  conf:\n", "  conf:\n    spark.task.maxFailures: 2\n", 1))
         return session.start(file)
+
+    def fill(self):
+        """Fill the old generation with what lives, but for a little room, so that the job still ends."""
+        jvm = self.spark._jvm
+        jvm.java.lang.System.gc()
+        pools = jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
+        old = next(pool for pool in pools if pool.getName() == "Tenured Gen").getUsage()
+        self.ballast = jvm.java.util.ArrayList()
+        for _ in range((old.getMax() - old.getUsed()) // (BALLAST * 20) - ROOM):
+            self.ballast.add(jvm.java.util.stream.LongStream.range(0, BALLAST).boxed().toList())
 
     def executors(self):
         """Return the processes of the session's executors, in the order of their ids."""

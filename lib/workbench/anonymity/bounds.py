@@ -1,12 +1,14 @@
 """Bounds of columns in manifests, as texts; those of columns that were dropped, too."""
 
+import re
 import struct
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from workbench._base.typing import Java
 from workbench.anonymity.values import decoded
 
-_NUMBERS = {"INTEGER": "<i", "LONG": "<q"}
+_WHOLE = {4: "<i", 8: "<q"}  # by bytes: those of a file are older than the column's type of today
 
 
 def columns(loaded: Java) -> dict[int, tuple[str, str]]:
@@ -33,10 +35,17 @@ def texts(
 
 
 def _text(value: bytes, kind: str) -> str | None:
-    if kind in _NUMBERS and len(value) == struct.calcsize(_NUMBERS[kind]):
-        return str(struct.unpack(_NUMBERS[kind], value)[0])
+    import numpy as np
+
+    moment = kind.startswith(("DATE", "TIMESTAMP"))
+    if (moment or kind in ("INTEGER", "LONG")) and len(value) in _WHOLE:
+        number = struct.unpack(_WHOLE[len(value)], value)[0]
+        if not moment:
+            return str(number)
+        unit: Any = "D" if len(value) < max(_WHOLE) else "ns" if kind.endswith("NANO") else "us"
+        return re.sub(r"\.0+$", "", str(np.datetime64(number, unit))).replace("T", " ")
     if kind in ("STRING", "BINARY", "FIXED", "UUID"):
         return decoded(value)
     if kind == "DECIMAL":
         return str(int.from_bytes(value, "big", signed=True))
-    return None  # moments and floats name nobody
+    return None  # floats name nobody by themselves

@@ -114,8 +114,11 @@ def _pair(spark: SparkSession, table: str, given: Mapping[str, Any]) -> Pair:
     both = [*given["key"], *given["unchanged"], *_listed(given["month"]), *given["shares"]]
     own = [*_listed(given["token"]), *given["quasi"], *_listed(given["sensitive"]), *(given["most"] or {})]
     pairs.columns(table, pair.table, [*both, *own, *given["first_of_month"], *(given["areas"] or {})])
+    pairs.numbers(table, pair.table, given["most"] or {})
+    pairs.dates(table, pair.table, [*given["first_of_month"], *_listed(given["month"])])
     if pair.source is not None:
         pairs.columns(source, pair.source, [*both, *given["identifiers"], *_listed(given["person"])])
+        pairs.dates(str(source), pair.source, _listed(given["month"]))
     return pair
 
 

@@ -64,6 +64,7 @@ def small_areas(pair: Pair, areas: Mapping[str, str], least_people: int) -> None
     for column, name in areas.items():
         known = pairs.read(pair.spark, name)
         pairs.columns(name, known, [column, "people"])
+        pairs.numbers(name, known, ["people"])
         large = known.where(F.col("people") >= least_people).select(pairs.named(column))
         rows = pair.table.select(pairs.named(column)).where(F.col(identifiers.column(column)).isNotNull())
         count = rows.join(large, column, "left_anti").count()

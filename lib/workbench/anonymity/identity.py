@@ -61,12 +61,15 @@ def with_digests(pair: Pair, columns: Sequence[str]) -> None:
         F.struct(F.lit(name).alias("identifier"), pairs.named(name).cast("string").alias("v")) for name in columns
     ]
     raw = pair.source.select(F.explode(F.array(*of)).alias("of")).select("of.*").where("v IS NOT NULL").distinct()
-    forms = raw.withColumn("v", F.explode(F.array("v", F.lower("v"), F.upper("v"), F.trim("v")))).distinct()
+    spelled = F.array("v", F.lower("v"), F.upper("v"), F.trim("v"), F.lower(F.trim("v")), F.upper(F.trim("v")))
+    forms = raw.withColumn("v", F.explode(spelled)).distinct()
     hexed = forms.select("identifier", F.explode(F.array(*map(F.expr, _DIGESTS))).alias("digest"))
-    known = hexed.union(hexed.select("identifier", F.base64(F.unhex("digest")))).distinct()
-    text = F.col("text")
-    digest = F.when(text.rlike("^[0-9A-Fa-f]+$"), F.lower(text)).otherwise(text)
-    for row in _counted(pairs.cells(pair.table).withColumn("digest", digest).join(known, "digest")):
+    based = F.translate(F.base64(F.unhex("digest")), "-_=\r\n", "+/")  # as an address has it, without its end, too
+    known = hexed.union(hexed.select("identifier", based)).distinct()
+    parts = F.transform(F.split("text", "[^0-9A-Za-z+/_-]+"), lambda part: F.translate(part, "-_", "+/"))
+    hexes = F.transform(F.split("text", "[^0-9A-Fa-f]+"), F.lower)
+    cells = pairs.cells(pair.table).withColumn("digest", F.explode(F.array_distinct(F.concat(parts, hexes))))
+    for row in _counted(cells.join(known, "digest")):
         pair.add(
             "digests", row.column, row.rows,
             f"rows of {row.column} hold an unsalted digest of a {row.identifier} of the source",
@@ -86,7 +89,7 @@ def token_forms(pair: Pair, token: str, form: str) -> None:
     from pyspark.sql import functions as F
 
     column = F.col(identifiers.column(token)).cast("string")
-    wrong = pair.table.where(column.isNull() | ~column.rlike(f"^(?:{form})$")).count()
+    wrong = pair.table.where(column.isNull() | ~column.rlike(rf"\A(?:{form})\z")).count()
     pair.add("tokens", token, wrong, f"rows have no token in {token}, or one of another form")
 
 

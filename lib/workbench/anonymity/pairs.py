@@ -1,6 +1,6 @@
 """The tables that are checked, their columns as texts, and what is found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from workbench._base import identifiers
@@ -8,6 +8,9 @@ from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, DataType, SparkSession
 from workbench.anonymity.results import Finding
 from workbench.tables import snapshots
+
+_DIGESTS = (16, 20, 28, 32, 48, 64)  # bytes of MD5, SHA-1 and SHA-2
+_MOMENTS = ("date", "timestamp", "timestamp_ntz")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,30 @@ def columns(table: str, frame: DataFrame, names: Sequence[str]) -> None:
         raise ArgumentError(f"{table} has no column {unknown[0]}; it has {', '.join(frame.columns)}")
 
 
+def numbers(table: str, frame: DataFrame, names: Iterable[str]) -> None:
+    """Refuse columns that are not of numbers: a cast that fails has the value in its message.
+
+    Raises:
+        ValueError: with the type of the column.
+    """
+    for name in names:
+        kind = frame.schema[name].dataType.typeName()
+        if kind not in ("byte", "short", "integer", "long", "float", "double", "decimal"):
+            raise ArgumentError(f"{name} of {table} must be a column of numbers, found {kind}")
+
+
+def dates(table: str, frame: DataFrame, names: Iterable[str]) -> None:
+    """Refuse columns that are neither of dates nor of moments.
+
+    Raises:
+        ValueError: with the type of the column.
+    """
+    for name in names:
+        kind = frame.schema[name].dataType.typeName()
+        if kind not in _MOMENTS:
+            raise ArgumentError(f"{name} of {table} must be a column of dates or moments, found {kind}")
+
+
 def texts(frame: DataFrame) -> dict[str, Column]:
     """Return the columns that can hold what identifies somebody, as texts."""
     from pyspark.sql import functions as F
@@ -85,12 +112,18 @@ def _text(column: Column, kind: DataType) -> Column | None:
     from pyspark.sql import functions as F
 
     name = kind.typeName()
-    if name in ("string", "char", "varchar", "byte", "short", "integer", "long", "decimal"):
+    if name in ("string", "char", "varchar", "byte", "short", "integer", "long", *_MOMENTS):
         return column.cast("string")
-    if name == "binary":
-        return F.decode(column, "UTF-8")
-    if name in ("struct", "array", "map"):
-        return F.to_json(column)
+    if name == "decimal":
+        return F.regexp_replace(column.cast("string"), r"(\.[0-9]*[1-9])0+$|\.0+$", "$1")
+    if name in ("float", "double"):  # a whole number, such as of a column that pandas wrote
+        whole = (column == F.floor(column)) & (F.abs(column) < 2.0**53)
+        return F.when(whole, column.cast("long").cast("string"))
+    if name == "binary":  # bytes as they are, which `decode` refuses; of the length of a digest, its digits too
+        digits = F.when(F.length(column).isin(*_DIGESTS), F.lower(F.hex(column)))
+        return F.concat_ws(" ", column.cast("string"), digits)
+    if name in ("struct", "array", "map"):  # without its escapes, so that a line's end is no letter of a word
+        return F.regexp_replace(F.to_json(column), r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})', " ")
     return None
 
 

@@ -8,14 +8,23 @@ around do not count. A value of several words is looked for as such. What is ins
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column
 
-_BETWEEN_WORDS = r"[\s,;:()<>\[\]{}\"'|/\\=&?*]+"
+# written out, because `\s` is not the same to Python, RE2 and Java
+_BLANKS = "\x0b\x1c-\x1f\x85\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff"
+_MARKS = "\u00ab\u00bb\u2010-\u2015\u2018-\u201f\u2026\u2039\u203a"
+_WIDE = "\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"  # of Chinese and Japanese
+_BETWEEN_WORDS = r"[\s,;:()<>\[\]{}\"'|/\\=&?*`~$" + _BLANKS + _MARKS + _WIDE + "]+"
+_ESCAPES = r"\\[nrtbf]"  # as JSON writes a line's end within a text
+_POINT_ZERO = r"(\.[0-9]*[1-9])0+$|\.0+$"
 _AROUND_WORDS = ".-+_#!"
 _UUID_BYTES = 16
+_WHOLE_FLOATS = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Sought:
         given: dict[str, str] = {}
         for number, kind in enumerate(self.kinds):
             texts = {
-                text: str(value) for value in values[kind] if value is not None and (text := plain(kind, value))
+                form: text(value) for value in values[kind] if value is not None and (form := plain(kind, value))
             }
             if short := sum(len(text) < least for text in texts):
                 raise ArgumentError(
@@ -72,11 +81,15 @@ class Sought:
         texts = written(column)
         if texts is None:
             return Hits(np.array([], dtype="int64"), np.array([], dtype="int64"))
-        texts = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+        texts = pc.replace_substring(pc.utf8_trim_whitespace(texts), pattern="\u0130", replacement="I")
+        texts = pc.replace_substring(pc.utf8_lower(texts), pattern="\u03c2", replacement="\u03c3")
         numbers = np.arange(len(texts), dtype="int64")
         hits = [self._known(texts, numbers)]
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or _binary(column.type):
-            hits += self._in_words(texts)
+            hits += self._in_words(texts, numbers)
+            escaped = pc.fill_null(pc.match_substring_regex(texts, pattern=_ESCAPES), False)
+            plain_texts = pc.replace_substring_regex(texts.filter(escaped), pattern=_ESCAPES, replacement=" ")
+            hits += self._in_words(plain_texts, numbers[escaped.to_numpy(zero_copy_only=False)])
         rows = np.concatenate([rows for rows, _ in hits])
         values = np.concatenate([values for _, values in hits])
         pairs = (
@@ -95,20 +108,25 @@ class Sought:
 
         Iceberg keeps the first characters of a text; as an upper bound, with the last of them raised by one.
         """
-        lowered = bound.strip().lower()
-        if lowered in self._whole:
-            return self._whole[lowered]
-        if len(bound) < self.least:
+        words = _split(bound)
+        runs = (
+            " ".join(words[at : at + count])
+            for count in reversed(self.words)
+            for at in range(len(words) - count + 1)
+        )
+        if (whole := next((self._whole[run] for run in runs if run in self._whole), None)) is not None:
+            return whole
+        if not bound:
             return None
-        beginnings = self._of_length(len(bound))
         before = bound[:-1] + chr(max(ord(bound[-1]) - 1, 0))
-        return next((beginnings[text] for text in (lowered, before.lower()) if text in beginnings), None)
+        forms = [form for text in (bound, before) for form in (_lower(text.strip()), " ".join(_split(text)))]
+        beginnings = (self._of_length(len(form)).get(form) for form in forms if len(form) >= self.least)
+        return next((number for number in beginnings if number is not None), None)
 
     def _of_length(self, length: int) -> dict[str, int]:
         if length not in self._beginnings:
-            self._beginnings[length] = {
-                text[:length]: number for number, text in enumerate(self.texts) if len(text) > length
-            }
+            forms = [*enumerate(self.texts), *enumerate(_lower(text.strip()) for text in self.given)]
+            self._beginnings[length] = {form[:length]: number for number, form in forms if len(form) > length}
         return self._beginnings[length]
 
     def _known(self, texts: Any, rows: Any) -> tuple[Any, Any]:
@@ -120,13 +138,13 @@ class Sought:
         seen = np.nonzero(numbers >= 0)[0]
         return rows[seen], numbers[seen]
 
-    def _in_words(self, texts: Any) -> Iterator[tuple[Any, Any]]:
+    def _in_words(self, texts: Any, numbers: Any) -> Iterator[tuple[Any, Any]]:
         """Yield what is known of the words of texts, and of so many in a row as values have."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         lists = pc.split_pattern_regex(texts, pattern=_BETWEEN_WORDS)
-        rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype("int64")
+        rows = numbers[pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)]
         words = pc.utf8_trim(pc.list_flatten(lists), characters=_AROUND_WORDS)
         keep = pc.not_equal(words, "")
         words, rows = words.filter(keep), rows[keep.to_numpy(zero_copy_only=False)]
@@ -148,15 +166,33 @@ def plain(kind: str, value: object) -> str:
     Raises:
         ValueError: it is of a type that names nobody.
     """
-    if isinstance(value, bool | float):
+    if isinstance(value, bool | float | list | tuple | set | dict):
         raise ArgumentError(
             f"{kind} holds {type(value).__name__} values, which identify nobody; expected texts or integers"
         )
-    return " ".join(_split(str(value))) if isinstance(value, str) else str(value).lower()
+    split = isinstance(value, str | bytes | bytearray | datetime)  # of numbers, the sign stays
+    return " ".join(_split(text(value))) if split else text(value).lower()
+
+
+def text(value: object) -> str:
+    """Return a value that is looked for as a text, as `written` writes one of a column."""
+    if isinstance(value, bytes | bytearray):
+        return decoded(bytes(value)) or ""
+    if isinstance(value, datetime):
+        value = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+        return value.isoformat(" ")
+    if isinstance(value, Decimal):
+        return re.sub(_POINT_ZERO, r"\1", format(value, "f"))
+    return str(value)
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case as each engine can: Python alone gives two letters for one, and a last sigma."""
+    return text.replace("\u0130", "I").lower().replace("\u03c2", "\u03c3")
 
 
 def _split(text: str) -> list[str]:
-    words = (word.strip(_AROUND_WORDS) for word in re.split(_BETWEEN_WORDS, text.strip().lower()))
+    words = (word.strip(_AROUND_WORDS) for word in re.split(_BETWEEN_WORDS, _lower(text.strip())))
     return [word for word in words if word]
 
 
@@ -172,10 +208,21 @@ def written(column: Any) -> Any:
     import pyarrow.compute as pc
 
     kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):  # a UUID
+        return written(column.storage)
     if pa.types.is_dictionary(kind):
         return written(column.dictionary_decode())
-    if pa.types.is_boolean(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return None
+    if pa.types.is_floating(kind):  # a whole number, such as of a column that pandas wrote
+        whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), _WHOLE_FLOATS))
+        return pc.cast(pc.cast(pc.if_else(whole, column, None), pa.int64()), pa.string())
+    if pa.types.is_timestamp(kind):
+        column = pc.cast(column, pa.timestamp("us", kind.tz), safe=False)
+        texts = pc.replace_substring_regex(pc.cast(column, pa.string()), pattern=r"(\.0+)?Z?$", replacement="")
+        return pc.replace_substring(texts, pattern=":", replacement=" ")  # as `plain` writes the value
+    if pa.types.is_decimal(kind):
+        return pc.replace_substring_regex(pc.cast(column, pa.string()), pattern=_POINT_ZERO, replacement=r"\1")
     if pa.types.is_large_string(kind):
         return column.cast(pa.string())
     if _binary(kind):
@@ -232,8 +279,10 @@ def words(text: Column, counts: Iterable[int]) -> Column:
     """Return an array of a text and of its words, as many in a row as each of `counts`, as `Sought` compares."""
     from pyspark.sql import functions as F
 
-    lowered = F.lower(F.trim(text))
-    split = F.transform(F.split(lowered, _BETWEEN_WORDS), lambda word: F.btrim(word, F.lit(_AROUND_WORDS)))
+    lowered = F.translate(F.lower(F.translate(F.trim(text), "\u0130", "I")), "\u03c2", "\u03c3")
+    escapes = F.when(lowered.rlike(_ESCAPES), F.regexp_replace(lowered, _ESCAPES, " "))
+    parts = F.split(F.concat_ws("\n\u0001\n", lowered, escapes), _BETWEEN_WORDS)
+    split = F.transform(parts, lambda word: F.btrim(word, F.lit(_AROUND_WORDS)))
     split = F.filter(split, lambda word: word != "")
     arrays = [F.array(lowered)]
     for count in counts:

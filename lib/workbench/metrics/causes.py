@@ -33,6 +33,7 @@ class Thresholds:
         lag_growth: time of a stream's last batch over that of the batch before the last three.
         stuck_seconds: without a batch of a stream that was not ended, while the log went on.
         gc_share: seconds of pauses, and of threads that wait for memory, a second of a collector's log.
+        gc_pauses: and waits that there must be at least.
     """
 
     skew_factor: float = 5.0
@@ -48,6 +49,7 @@ class Thresholds:
     lag_growth: float = 2.0
     stuck_seconds: float = 60.0
     gc_share: float = 0.3
+    gc_pauses: int = 5
 
     def __post_init__(self) -> None:
         """Refuse what allows nothing or everything."""
@@ -72,6 +74,7 @@ SOURCES: Mapping[str, str] = MappingProxyType(
         "lag_growth": "chosen: the time of a batch doubles within three",
         "stuck_seconds": "Spark, spark.sql.streaming.noDataProgressEventInterval, six times",
         "gc_share": "chosen",
+        "gc_pauses": "HotSpot, UseGCOverheadLimit: five collections one after another that give back little",
         "once": "once is enough",
     }
 )

@@ -240,9 +240,14 @@ def told_by_errors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
         yield Figure(name, "run", count, errors.line(first, name))
 
 
-def gc_thrash(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
-    """Yield which share of the time the JVM stood still, by its collector's log; task metrics cannot tell it."""
+def gc_thrash(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
+    """Yield which share of the time the JVM stood still, by its collector's log; task metrics cannot tell it.
+
+    A long collection or two that make the heap free again, which are a third of a short run, are none.
+    """
     if seen.collection is not None and seen.collection.seconds:
+        if len(seen.collection.pauses) + len(seen.collection.stalls) < limits.gc_pauses:
+            return
         stopped = seen.collection.pause_seconds + seen.collection.stall_seconds
         sentence = (
             f"{seen.collection.collector} paused {seen.collection.pause_seconds:,.2f} s and threads waited "

@@ -44,6 +44,7 @@ _WORDS = {
         r"\bNoClassDefFoundError\b",
         r"\bModuleNotFoundError\b",
         r"DATA_SOURCE_NOT_FOUND",
+        r"Unsupported format in USING",  # Iceberg's catalog, of a data source that it does not know
     ),
     "schema_change": (
         r"UNRESOLVED_COLUMN",

@@ -10,6 +10,7 @@ from workbench._base.errors import ProcessError
 from workbench._base.typing import DataFrame, SparkSession
 
 _PATIENCE_SECONDS = 180.0
+_GROWING = 4  # batches of a stream that lags
 STUCK_SECONDS = 75.0  # a fourth longer than the silence that a stream may keep
 
 
@@ -41,21 +42,23 @@ def lag(spark: SparkSession, seed: int) -> None:
 
     Args:
         spark: session.
-        seed: of the rows a second, and of the seconds that a second of them takes: 1.25 to 2.25.
+        seed: of the rows a second, and of the seconds that a second of them takes: 1.4 to 1.8.
     """
     from pyspark.sql import functions as F
 
     chance = random.Random(f"lag {seed}")
-    rows, seconds = chance.randrange(80, 200), chance.uniform(1.25, 2.25)
+    rows, seconds = chance.randrange(80, 200), chance.uniform(1.4, 1.8)
 
     def slowly(n: int) -> int:
         time.sleep(seconds / rows)
         return n
 
     slow = F.udf(slowly, "bigint", useArrow=False)
+    spark.range(1).select(slow("id")).collect()  # starts Python, whose time would be the first batch's
     query = _rate(spark, rows).select(slow("id").alias("n")).writeStream.format("noop").start()
     try:
-        until(lambda: sum(p["durationMs"]["triggerExecution"] for p in _busy(query)) > 22_000)
+        # the first starts up, for as long as the machine is busy; those that grow come behind it
+        until(lambda: len(_busy(query)) >= _GROWING + 1, seconds=2 * _PATIENCE_SECONDS)
     finally:
         query.stop()
 

@@ -1,6 +1,8 @@
 """Planted faults of each check are found with their count, and none is invented."""
 
+import base64
 import datetime
+import hashlib
 from collections import Counter
 
 import pytest
@@ -29,8 +31,6 @@ def anonymous(rows):
 
 
 def hash_of(person, salt="salt"):
-    import hashlib
-
     return hashlib.sha256((salt + person).encode()).hexdigest()
 
 
@@ -192,3 +192,53 @@ def test_what_cannot_be_checked_is_refused(spark, tables, options, sentence):
     options = {name: {"area": tables["raw"]} if name == "areas" else value for name, value in options.items()}
     with pytest.raises(ValueError, match=sentence):
         anonymity.checks(spark, tables["raw"], **options)
+
+
+MAIL = "bob.b@y.org"
+SHA = hashlib.sha256(MAIL.encode()).digest()
+
+
+@pytest.fixture(scope="module")
+def mails(spark):
+    """A raw table of identifiers, and the name of each test's own table."""
+    with own_namespace(spark, "anonymity_forms"):
+        born = datetime.date(1980, 5, 6)
+        write(
+            spark,
+            "anonymity_forms.raw",
+            [[" Bob.B@Y.org", born], [" Zoe@Y.org", born], [MAIL, born]],
+            "mail STRING, born DATE",
+        )
+        yield "anonymity_forms.raw", "anonymity_forms.t"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "check"),
+    [
+        ([f"x\n{MAIL}"], "ARRAY<STRING>", "raw values"), (rf'{{"m":"x\n{MAIL}"}}', "STRING", "raw values"),
+        ({MAIL: 1}, "MAP<STRING, INT>", "raw values"), (f"{MAIL}\u00a0", "STRING", "raw values"),
+        (datetime.date(1980, 5, 6), "DATE", "raw values"), (datetime.datetime(1980, 5, 6), "TIMESTAMP", "raw values"),
+        (["tel\n+49 151 2345678"], "ARRAY<STRING>", "patterns"), (MAIL.encode() + b"\xff", "BINARY", "patterns"),
+        ([SHA.hex().upper()], "ARRAY<STRING>", "digests"), (f"user:{SHA.hex()}", "STRING", "digests"), (SHA, "BINARY", "digests"),
+        (base64.urlsafe_b64encode(SHA).decode().rstrip("="), "STRING", "digests"),
+        (hashlib.md5(b"zoe@y.org").hexdigest(), "STRING", "digests"),
+    ],
+)  # fmt: skip
+def test_an_identifier_is_found_in_each_form(spark, mails, value, kind, check):
+    raw, table = mails
+    write(spark, table, [[value]], f"v {kind}")
+    report = anonymity.checks(spark, table, source=raw, identifiers=["mail", "born"])
+    assert found(report)[check, "v"] == 1
+
+
+@pytest.mark.parametrize("option", [{"most": {"v": 90}}, {"first_of_month": ["v"]}, {"month": "v"}])
+def test_a_column_of_another_type_is_refused_without_a_value(spark, mails, option):
+    table = mails[1]
+    write(spark, table, [[MAIL]], "v STRING")
+    with pytest.raises(ValueError, match=r"^v of anonymity_forms\.t must be a column of .*, found string$"):
+        anonymity.checks(spark, table, source=table, **option)
+
+
+def test_a_token_ends_where_its_line_ends(spark, mails):
+    write(spark, mails[1], [["ab\n"]], "v STRING")
+    assert found(anonymity.checks(spark, mails[1], token="v", token_form="[a-z]{2}")) == {("tokens", "v"): 1}

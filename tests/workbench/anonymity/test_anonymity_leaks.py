@@ -1,7 +1,11 @@
 """Planted leaks of each place are found there, counted, and named without a value."""
 
+import uuid
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -186,6 +190,7 @@ def test_orphans_are_looked_through(spark, table):
         ({"id": ["a1"]}, "1 values of id have fewer than 5 characters"),
         ({"mail": "a@b.org"}, "values of mail must be a list, found one text"),
         ({"age": [1.5]}, "age holds float values, which identify nobody"),
+        ({"mail": [["a@b.org"]]}, "mail holds list values, which identify nobody"),
         (7, "values must be lists by kind or a DataFrame, found int"),
     ],
 )
@@ -207,6 +212,27 @@ def test_words_of_texts(text, found):
     assert {sought.given[number] for number in sought.in_texts([text, "Anna"])} == found
 
 
+NOON = datetime(1980, 5, 6, 12, 3, 4)
+UUID = uuid.UUID(int=2**127 + 12345)
+
+
+@pytest.mark.parametrize(
+    ("value", "column"),
+    [
+        ("İBRAHİM ÇELİK", ["İBRAHİM ÇELİK"]), ("Γιώργος Παππάς", ["ΓΙΏΡΓΟΣ ΠΑΠΠΆΣ"]), ("山田\u3000太郎子", ["山田\u3000太郎子"]),
+        ("Anna\u00a0Meier", ["Anna\u00a0Meier"]), ("anna@x.org", ["メール：anna@x.org、"]), ("anna@x.org", ["„anna@x.org“"]),
+        ("anna@x.org", [r'{"note": "mail:\nanna@x.org"}']), ("nancy@x.org", [r"path\nancy@x.org"]), (b"anna@x.org", ["anna@x.org"]),
+        (NOON, pa.array([NOON], pa.timestamp("us"))), (NOON.replace(tzinfo=UTC), pa.array([NOON], pa.timestamp("ms", "UTC"))),
+        (NOON.date(), pa.array([NOON.date()])), (4915112345678, [4915112345678.0, None, float("nan"), 1.5]),
+        (-1234567, [-1234567, 1234567]), (12345678, pa.array([Decimal("12345678.00")])), (Decimal("1234567.50"), [Decimal("1234567.5")]),
+        (UUID, pa.array([UUID.bytes], pa.uuid())), (UUID, pa.array([UUID.bytes], pa.binary(16))),
+    ],
+)  # fmt: skip
+def test_a_value_is_found_in_each_script_and_type(value, column):
+    hits = Sought({"of": [value]}, least=5).in_column(column if isinstance(column, pa.Array) else pa.array(column))
+    assert hits.rows.tolist() == [0]
+
+
 def test_words_of_two_texts_are_no_value():
     sought = Sought({"name": ["Anna Meier"]}, least=5)
     assert sought.in_texts(["call Anna", "Meier called"]) == set()
@@ -219,3 +245,32 @@ def test_words_of_two_texts_are_no_value():
 )  # fmt: skip
 def test_bounds_are_beginnings(bound, known):
     assert (Sought({"mail": MAILS}, least=5).in_bound(bound) is not None) == known
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"),
+    [
+        ("+49 151 2345678", "+49 151 2345678"), ("+49 151 234567890", "+49 151 23456789"), ("Meier, Anna Maria", "Meier, Anna Mari"),
+        ("Meier, Anna Maria", "Meier, Anna Marj"), ("anna@x.org", "call anna@x.org"), ("anna.meier@example.org", " anna.meier@exam"),
+    ],
+)  # fmt: skip
+def test_bounds_are_those_of_texts_as_they_came(value, bound):
+    assert Sought({"of": [value]}, least=5).in_bound(bound) == 0
+
+
+def test_bounds_of_dates_and_moments(spark, table):
+    spark.sql(f"CREATE TABLE {table} (born DATE, seen TIMESTAMP, at TIMESTAMP_NTZ) USING iceberg")
+    row = "DATE '1980-05-06', TIMESTAMP '1980-05-06 12:03:04.5', TIMESTAMP_NTZ '1980-05-06 12:03:04.5'"
+    spark.sql(f"INSERT INTO {table} VALUES ({row})")
+    moment = NOON.replace(microsecond=500_000)
+    report = anonymity.leaks(spark, table, values={"moment": [moment], "born": [NOON.date()]})
+    columns = {(leak.place, leak.column) for leak in report.leaks}
+    assert columns == {(place, column) for place in ("rows", "bounds") for column in ("born", "seen", "at")}
+
+
+def test_bounds_of_a_column_that_was_widened(spark, table):
+    spark.sql(f"CREATE TABLE {table} (n INT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (8800012)")
+    spark.sql(f"ALTER TABLE {table} ALTER COLUMN n TYPE BIGINT")
+    leaks = anonymity.leaks(spark, table, values={"number": [8800012]}).leaks
+    assert {leak.place for leak in leaks} == {"rows", "bounds"}

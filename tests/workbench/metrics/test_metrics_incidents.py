@@ -259,6 +259,7 @@ def test_executors_that_went(tmp_path, reason, causes):
             "AnalysisException: [DATA_SOURCE_NOT_FOUND] Failed to find the data source: com.example.Missing.",
             "missing_class",
         ),
+        ("IllegalArgumentException: Unsupported format in USING: com_example_missing", "missing_class"),
         ("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `v` cannot be resolved", "schema_change"),
         (
             "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records",
@@ -295,6 +296,13 @@ def test_gc_thrash_needs_the_collectors_log():
         (incident,) = found("aggregate", collection=log)
         assert incident.cause == "gc_thrash" and incident.evidence.startswith(words)
         assert found("aggregate", collection=replace(log, pauses=log.pauses[:9], stalls=())) == ()
+
+
+def test_a_long_collection_that_gives_memory_back_is_no_thrash():
+    log = replace(metrics_cases.collection("g1-full"), seconds=3.0, stalls=())
+    for pauses, causes in (((0.2, 0.6, 0.8, 0.1), []), ((0.2, 0.6, 0.8, 0.1, 0.1), ["gc_thrash"])):
+        incidents_of_log = found("aggregate", collection=replace(log, pauses=pauses))
+        assert [incident.cause for incident in incidents_of_log] == causes
 
 
 def test_each_cause_has_a_detector_a_source_and_a_planted_fault():
