@@ -276,7 +276,7 @@ def test_executors_that_went(tmp_path, reason, causes):
             None,
         ),
         (
-            "[CAST_INVALID_INPUT] The value 'No space left on device' of the type \"STRING\" cannot be cast to \"INT\"",
+            '[CAST_INVALID_INPUT] The value \'No space left on device\' of the type "STRING" cannot be cast to "INT"',
             None,
         ),
         ("[X] y. SQLSTATE: 42000;\n'Project\n\nCaused by: java.lang.OutOfMemoryError: heap", "out_of_memory"),
