@@ -61,13 +61,24 @@ PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 )
 
 
+# What Spark quotes behind an error or within it: the plan, the statement, a value. They are the user's own words.
+_QUOTED = re.compile(
+    r"(?<=SQLSTATE: \w{5})(?:; line \d+ pos \d+)?;\n.*?(?=\n\n|\n\tat |\Z)"
+    r"|== SQL[^\n]*==\n.*?\n[ -]*\^+"
+    r"|(?<=\[CAST_INVALID_INPUT\] The value ').*?(?=' of the type)",
+    re.DOTALL,
+)
+
+
 def cause(text: str) -> str | None:
     """Return the cause that an error's text tells; None where it tells none."""
-    return next((name for name, pattern in PATTERNS.items() if pattern.search(text)), None)
+    own = _QUOTED.sub("", text)
+    return next((name for name, pattern in PATTERNS.items() if pattern.search(own)), None)
 
 
 def line(text: str, name: str) -> str:
     """Return the line of a text that tells a cause, cut to a length that can be read."""
+    text = _QUOTED.sub("", text)
     match = PATTERNS[name].search(text)
     start = text.rfind("\n", 0, match.start()) + 1 if match else 0
     end = text.find("\n", start)

@@ -194,7 +194,8 @@ class _Log:
             return
         self._at(event["Task Info"]["Finish Time"])
         self.tasks.append(folding.task(event))
-        self.sql.take_updates(event["Task Info"].get("Accumulables", ()))
+        execution = self.execution_of.get(event["Stage ID"])
+        self.sql.take_updates(execution, event["Task Info"].get("Accumulables", ()))
 
     def _take_SQLExecutionStart(self, event: Mapping[str, Any]) -> None:
         self._at(event["time"])
@@ -204,7 +205,7 @@ class _Log:
         self.sql.plan(event["executionId"], event["sparkPlanInfo"])
 
     def _take_DriverAccumUpdates(self, event: Mapping[str, Any]) -> None:
-        self.sql.take_driver(event["accumUpdates"])
+        self.sql.take_driver(event["executionId"], event["accumUpdates"])
 
     def _take_SQLExecutionEnd(self, event: Mapping[str, Any]) -> None:
         if event["executionId"] not in self.sql.started:

@@ -30,7 +30,9 @@ class Plans:
         self.started: dict[int, Mapping[str, Any]] = {}
         self._ended: dict[int, Mapping[str, Any]] = {}
         self._scans: dict[int, dict[int, tuple[str, dict[str, int]]]] = {}
-        self._values: dict[int, int] = {}
+        self._planned: dict[int, int] = {}  # by metric: what planning told last
+        self._planned_in: dict[int, set[int]] = {}  # by execution: the metrics that it told
+        self._read_in: dict[int, dict[int, tuple[int, int]]] = {}  # by execution and metric: before, until now
         self._wanted: set[int] = set()
 
     def start(self, event: Mapping[str, Any]) -> None:
@@ -52,15 +54,24 @@ class Plans:
                 known[metrics[_FILES]] = (table, metrics)
                 self._wanted |= set(metrics.values())
 
-    def take_driver(self, updates: Iterable[list[int]]) -> None:
+    def take_driver(self, execution: int, updates: Iterable[list[int]]) -> None:
         """Take values that the driver sent."""
-        self._values |= {number: value for number, value in updates if number in self._wanted}
+        values = {number: value for number, value in updates if number in self._wanted}
+        self._planned |= values
+        self._planned_in.setdefault(execution, set()).update(values)
 
-    def take_updates(self, accumulables: Iterable[Mapping[str, Any]]) -> None:
-        """Take values that a task had when it ended; each is the sum until then."""
+    def take_updates(self, execution: int | None, accumulables: Iterable[Mapping[str, Any]]) -> None:
+        """Take values that a task had when it ended; each is the sum until then, also over earlier executions."""
+        if execution is None:
+            return
+        known = self._read_in.setdefault(execution, {})
         for entry in accumulables:
-            if entry["ID"] in self._wanted and str(entry.get("Value", "")).isdigit():
-                self._values[entry["ID"]] = max(self._values.get(entry["ID"], 0), int(entry["Value"]))
+            number, until = entry["ID"], _count(entry.get("Value"))
+            if number not in self._wanted or until is None:
+                continue
+            before = until - (_count(entry.get("Update")) or 0) if "Update" in entry else 0
+            first, last = known.get(number, (before, until))
+            known[number] = min(first, before), max(last, until)
 
     def executions(self) -> tuple[Execution, ...]:
         """Return the executions, in the order of their numbers."""
@@ -78,16 +89,33 @@ class Plans:
         )
 
     def _read(self, number: int) -> Iterator[Scan]:
-        """Yield the scans whose planning told its figures; a plan that was replaced has none."""
+        """Yield the scans that were planned or read in an execution, and whose planning told its figures.
+
+        A plan that was replaced has none. The plan of a frame that is cached, or collected again, is that of an
+        earlier execution, which read for this one.
+        """
+        planned, read = self._planned_in.get(number, set()), self._read_in.get(number, {})
         for table, metrics in self._scans[number].values():
-            if metrics[_FILES] not in self._values:
+            if metrics[_FILES] not in self._planned:
                 continue
-            figures = {name: self._values.get(metrics.get(words, -1), 0) for name, words in _FIGURES.items()}
-            planning = self._values.get(metrics.get(_PLANNING, -1), 0) / 1e3
-            rows, splits = (self._values.get(metrics.get(words, -1)) for words in (_ROWS, _SPLITS))
+            if metrics[_FILES] not in planned and read.keys().isdisjoint(metrics.values()):
+                continue
+            figures = {name: self._planned.get(metrics.get(words, -1), 0) for name, words in _FIGURES.items()}
+            planning = (
+                self._planned.get(metrics.get(_PLANNING, -1), 0) / 1e3 if metrics[_FILES] in planned else 0.0
+            )
+            rows, splits = (_risen(read.get(metrics.get(words, -1))) for words in (_ROWS, _SPLITS))
             yield Scan(
                 execution_id=number, table=table, planning_seconds=planning, rows=rows, splits=splits, **figures
             )
+
+
+def _count(value: object) -> int | None:
+    return int(str(value)) if str(value).isdigit() else None
+
+
+def _risen(bounds: tuple[int, int] | None) -> int | None:
+    return None if bounds is None else bounds[1] - bounds[0]
 
 
 def _nodes(info: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

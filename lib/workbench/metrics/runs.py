@@ -24,7 +24,8 @@ class Task:
         cpu_seconds: of its thread alone, not of Python workers.
         gc_seconds: pauses of its JVM meanwhile; tasks of one executor count the same pause, each for itself.
         fetch_wait_seconds: waiting for shuffled data.
-        rows_in, bytes_in: read from files.
+        rows_in, bytes_in: read, as Spark counts it: from files, from its cache (where a row is a batch of them),
+            and rows of `spark.range`.
         rows_out, bytes_out: written to files.
         shuffle_bytes_read, shuffle_bytes_written: as in the files of a shuffle.
         spilled_bytes: written to disk because memory was too small.
@@ -222,7 +223,7 @@ class Run:
 
     Attributes:
         application_id, name, spark_version: as the log has them.
-        started: the application, or the first event.
+        started: the application, the watch where that began later, or the first event.
         ended: None where the log has no end: it was cut off, killed, or goes on.
         until: time of the last event.
         settings: Spark's, secrets hidden; empty where the log has none.

@@ -89,7 +89,20 @@ def watch(spark: SparkSession, folder: str | Path) -> Watch:
     watching = begin(spark, folder, APPENDER)
     if watching.failure:
         warnings.warn(watching.failure, stacklevel=3)  # behind @checked: the caller's line
+    else:
+        _until_stopped(spark.sparkContext, watching)
     return watching
+
+
+def _until_stopped(context: Any, watching: Watch) -> None:
+    """End a watch before its session's context stops: Log4j would report the JVM's next session, too."""
+
+    def stop() -> None:
+        watching.stop()
+        type(context).stop(context)
+
+    context.stop = stop
+    watching._stops.append(lambda: vars(context).pop("stop", None))
 
 
 def begin(spark: SparkSession, folder: Path, appender: str) -> Watch:
@@ -170,9 +183,9 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     listener.start()
     watching._stops += [_judge(watching.folder, listener), listener.stop, _look(watching.folder, name)]
     scheduler = jvm.org.apache.spark.scheduler
-    listener.onApplicationStart(
+    listener.onApplicationStart(  # for the log, the application begins with the watch
         scheduler.SparkListenerApplicationStart(
-            context.appName(), jvm.scala.Option.apply(context.applicationId()), context.startTime(),
+            context.appName(), jvm.scala.Option.apply(context.applicationId()), _now(jvm),
             context.sparkUser(), attempt, none, none,
         )
     )  # fmt: skip
@@ -223,12 +236,13 @@ def _losses(listener: Java) -> Callable[[], bool]:
     return lambda: bool(writer.checkError())
 
 
+def _now(jvm: Java) -> Any:
+    return jvm.java.lang.System.currentTimeMillis()
+
+
 def _end(jvm: Java, none: Java) -> Java:
     """Return the event of an application's end, now."""
-    event, now = (
-        jvm.org.apache.spark.scheduler.SparkListenerApplicationEnd,
-        jvm.java.lang.System.currentTimeMillis(),
-    )
+    event, now = jvm.org.apache.spark.scheduler.SparkListenerApplicationEnd, _now(jvm)
     try:
         return event(now, none)  # with an exit code, in Spark 4
     except Exception:

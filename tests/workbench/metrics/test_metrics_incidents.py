@@ -265,6 +265,21 @@ def test_executors_that_went(tmp_path, reason, causes):
             "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records",
             "commit_conflicts",
         ),
+        (
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] `nope` cannot be resolved. SQLSTATE: 42703; line 1 pos 7;\n"
+            "'Project ['nope]\n+- Filter s#50 LIKE %OutOfMemoryError%\n   +- RelationV2[s#50] lake.logs.t\n",
+            "schema_change",
+        ),
+        (
+            "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n== SQL (line 1, position 8) ==\n"
+            "select 1/(k-k) from t where s <> 'Permission denied'\n       ^^^^^^^\n\n\tat org.apache.spark.X",
+            None,
+        ),
+        (
+            '[CAST_INVALID_INPUT] The value \'No space left on device\' of the type "STRING" cannot be cast to "INT"',
+            None,
+        ),
+        ("[X] y. SQLSTATE: 42000;\n'Project\n\nCaused by: java.lang.OutOfMemoryError: heap", "out_of_memory"),
         ("java.lang.ArithmeticException: / by zero", None),
         ("403 rows were read, 137 more follow; exit early", None),
         ("my_memory_error, permissions and classes were looked at", None),

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+from datetime import UTC, datetime, timedelta
 
 import metrics_cases
 import pytest
@@ -159,6 +160,50 @@ def test_files_that_a_limit_leaves_out_were_not_opened(spark, namespace, tmp_pat
     assert incidents.find(run) == ()
     (scan,) = run.scans
     assert scan.data_files == 40 and 1 <= scan.splits <= 8
+
+
+def test_a_scan_is_counted_where_it_was_read(spark, namespace, tmp_path):
+    """A frame that is cached, or whose shuffle is there, shows its plan again and reads nothing."""
+    table = f"{namespace}.once"
+    spark.range(0, 3000, 1, 3).selectExpr("id", "id % 3 AS part").writeTo(table).create()
+    frames = {
+        "cached": spark.table(table).where("part = 1").cache(),
+        "shuffled": spark.table(table).groupBy("part").count(),
+        "plain": spark.table(table).where("part = 2"),
+    }
+    scans = {}
+    for name, frame in frames.items():
+        with metrics.watch(spark, tmp_path / name):
+            assert frame.collect() == frame.collect()
+        run = events.read(tmp_path / name)
+        scans[name] = [(scan.data_files, scan.rows, scan.splits) for scan in run.scans]
+        assert sum(stage.rows_in for stage in run.stages) // 3000 == len(scans[name])
+        assert [scan.planning_seconds > 0 for scan in run.scans[1:]] == [False] * (len(scans[name]) - 1)
+    frames["cached"].unpersist()
+    assert scans == {"cached": [(3, 3000, 3)], "shuffled": [(3, 3000, 3)], "plain": [(3, 3000, 3)] * 2}
+
+
+def test_a_watch_ends_with_its_session(spark, namespace, tmp_path, monkeypatch):
+    """What the same JVM's next session commits is not reported to the folder of the one before."""
+    stopped = []
+    monkeypatch.setattr(type(spark.sparkContext), "stop", lambda context: stopped.append(appenders(spark).size()))
+    before = appenders(spark).size()
+    watched = metrics.watch(spark, tmp_path / "first")
+    spark.range(5).writeTo(f"{namespace}.first").create()
+    spark.sparkContext.stop()
+    assert stopped == [before] and watched.failure is None and events.read(tmp_path / "first").whole
+    with metrics.watch(spark, tmp_path / "second"):
+        spark.range(7).writeTo(f"{namespace}.second").create()
+    rows = [[c.added_rows for c in reports.read(tmp_path / name).commits] for name in ("first", "second")]
+    assert rows == [[5], [7]] and "stop" not in vars(spark.sparkContext)
+
+
+def test_what_was_before_a_watch_is_no_time_of_its_run(spark, tmp_path):
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    with metrics.watch(spark, tmp_path):
+        spark.range(10).count()
+    run = events.read(tmp_path)
+    assert before < run.started <= run.executions[0].started
 
 
 def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
