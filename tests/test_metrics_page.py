@@ -10,6 +10,22 @@ EVIDENCE = ROOT / "docs" / "evidence"
 FOUND = json.loads((EVIDENCE / "metrics.json").read_text(encoding="utf-8"))
 NOTEBOOKS = json.loads((EVIDENCE / "metrics_runs.json").read_text(encoding="utf-8"))
 
+DETECTED = json.loads((EVIDENCE / "incidents.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_says_how_often_detectors_are_right():
+    text = " ".join((ROOT / "docs" / "observability.md").read_text(encoding="utf-8").split())
+    assert f"makes {DETECTED['runs']} real runs" in text and f"and {DETECTED['healthy']} healthy ones" in text
+    assert DETECTED["healthy_with_false_alarms"] == 0 and "no healthy run had a false alarm" in text
+    assert f"{DETECTED['planted_with_false_alarms']} of {DETECTED['planted']} planted ones had" in text
+    scores = DETECTED["detectors"]
+    assert {score["recall"] for score in scores.values()} == {1.0} and "(recall 1.0 of each)" in text
+    less = {cause: score["precision"] for cause, score in scores.items() if score["precision"] < 1}
+    assert (
+        f"{min(less.values())} for {' and '.join(f'`{cause}`' for cause in less)}, and 1.0 for the others" in text
+    )
+    assert min(less.values()) == max(less.values())
+
 
 def test_the_evidence_adds_up():
     pairs = zip(*(FOUND["cpu_seconds"][half] for half in ("watched", "unwatched")), strict=True)
