@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, DataType, SparkSession
+from workbench.anonymity import values
 from workbench.anonymity.results import Finding
 from workbench.tables import snapshots
 
 _DIGESTS = (16, 20, 28, 32, 48, 64)  # bytes of MD5, SHA-1 and SHA-2
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
+_WHOLE_NUMBERS = ("byte", "short", "integer", "long")
+_NUMBERS = (*_WHOLE_NUMBERS, "float", "double", "decimal")
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,7 @@ def numbers(table: str, frame: DataFrame, names: Iterable[str]) -> None:
     Raises:
         ValueError: with the type of the column.
     """
-    for name in names:
-        kind = frame.schema[name].dataType.typeName()
-        if kind not in ("byte", "short", "integer", "long", "float", "double", "decimal"):
-            raise ArgumentError(f"{name} of {table} must be a column of numbers, found {kind}")
+    _refuse_others(table, frame, names, _NUMBERS, "numbers")
 
 
 def dates(table: str, frame: DataFrame, names: Iterable[str]) -> None:
@@ -77,10 +77,14 @@ def dates(table: str, frame: DataFrame, names: Iterable[str]) -> None:
     Raises:
         ValueError: with the type of the column.
     """
+    _refuse_others(table, frame, names, _MOMENTS, "dates or moments")
+
+
+def _refuse_others(table: str, frame: DataFrame, names: Iterable[str], kinds: Sequence[str], words: str) -> None:
     for name in names:
         kind = frame.schema[name].dataType.typeName()
-        if kind not in _MOMENTS:
-            raise ArgumentError(f"{name} of {table} must be a column of dates or moments, found {kind}")
+        if kind not in kinds:
+            raise ArgumentError(f"{name} of {table} must be a column of {words}, found {kind}")
 
 
 def texts(frame: DataFrame) -> dict[str, Column]:
@@ -112,12 +116,12 @@ def _text(column: Column, kind: DataType) -> Column | None:
     from pyspark.sql import functions as F
 
     name = kind.typeName()
-    if name in ("string", "char", "varchar", "byte", "short", "integer", "long", *_MOMENTS):
+    if name in ("string", "char", "varchar", *_WHOLE_NUMBERS, *_MOMENTS):
         return column.cast("string")
     if name == "decimal":
-        return F.regexp_replace(column.cast("string"), r"(\.[0-9]*[1-9])0+$|\.0+$", "$1")
+        return F.regexp_replace(column.cast("string"), values.POINT_ZERO, "$1")
     if name in ("float", "double"):  # a whole number, such as of a column that pandas wrote
-        whole = (column == F.floor(column)) & (F.abs(column) < 2.0**53)
+        whole = (column == F.floor(column)) & (F.abs(column) < values.WHOLE_FLOATS)
         return F.when(whole, column.cast("long").cast("string"))
     if name == "binary":  # bytes as they are, which `decode` refuses; of the length of a digest, its digits too
         digits = F.when(F.length(column).isin(*_DIGESTS), F.lower(F.hex(column)))

@@ -21,10 +21,10 @@ _MARKS = "\u00ab\u00bb\u2010-\u2015\u2018-\u201f\u2026\u2039\u203a"
 _WIDE = "\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"  # of Chinese and Japanese
 _BETWEEN_WORDS = r"[\s,;:()<>\[\]{}\"'|/\\=&?*`~$" + _BLANKS + _MARKS + _WIDE + "]+"
 _ESCAPES = r"\\[nrtbf]"  # as JSON writes a line's end within a text
-_POINT_ZERO = r"(\.[0-9]*[1-9])0+$|\.0+$"
+POINT_ZERO = r"(\.[0-9]*[1-9])0+$|\.0+$"  # what a decimal ends with and has no meaning
 _AROUND_WORDS = ".-+_#!"
 _UUID_BYTES = 16
-_WHOLE_FLOATS = 2.0**53
+WHOLE_FLOATS = 2.0**53  # below which each whole number is a double
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def text(value: object) -> str:
         value = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
         return value.isoformat(" ")
     if isinstance(value, Decimal):
-        return re.sub(_POINT_ZERO, r"\1", format(value, "f"))
+        return re.sub(POINT_ZERO, r"\1", format(value, "f"))
     return str(value)
 
 
@@ -215,14 +215,14 @@ def written(column: Any) -> Any:
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return None
     if pa.types.is_floating(kind):  # a whole number, such as of a column that pandas wrote
-        whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), _WHOLE_FLOATS))
+        whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), WHOLE_FLOATS))
         return pc.cast(pc.cast(pc.if_else(whole, column, None), pa.int64()), pa.string())
     if pa.types.is_timestamp(kind):
         column = pc.cast(column, pa.timestamp("us", kind.tz), safe=False)
         texts = pc.replace_substring_regex(pc.cast(column, pa.string()), pattern=r"(\.0+)?Z?$", replacement="")
         return pc.replace_substring(texts, pattern=":", replacement=" ")  # as `plain` writes the value
     if pa.types.is_decimal(kind):
-        return pc.replace_substring_regex(pc.cast(column, pa.string()), pattern=_POINT_ZERO, replacement=r"\1")
+        return pc.replace_substring_regex(pc.cast(column, pa.string()), pattern=POINT_ZERO, replacement=r"\1")
     if pa.types.is_large_string(kind):
         return column.cast(pa.string())
     if _binary(kind):
