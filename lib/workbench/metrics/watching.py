@@ -81,8 +81,10 @@ def watch(spark: SparkSession, folder: str | Path) -> Watch:
         Watch, whose folder `events.read` and `reports.read` take.
 
     Raises:
-        ValueError: the folder is a file.
+        ValueError: the folder is a file, or its name is empty.
     """
+    if not str(folder).strip():
+        raise ArgumentError("folder is empty, expected where the event log and the reports are to be kept")
     folder = Path(folder).absolute()
     if folder.exists() and not folder.is_dir():
         raise ArgumentError(f"{folder} is a file, expected a folder for the event log and the reports")

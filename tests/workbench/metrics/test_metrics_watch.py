@@ -75,6 +75,8 @@ def test_a_watch_that_fails_is_no_hindrance(spark, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(ValueError, match="file is a file, expected a folder"):
         metrics.watch(spark, tmp_path / "file")
+    with pytest.raises(ValueError, match="folder is empty, expected where"):
+        metrics.watch(spark, "")
     with (
         pytest.warns(UserWarning, match="the session is not watched: ") as warned,
         metrics.watch(spark, tmp_path / "file" / "x") as watching,
