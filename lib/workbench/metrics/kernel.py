@@ -6,6 +6,7 @@ folder: the first session's files are in it, those of a second session, of a JVM
 Nothing of it is in the way: what fails is noted in `sessions.json` beside the files, and the notebook goes on.
 """
 
+import collections
 import functools
 import importlib.abc
 import importlib.machinery
@@ -23,7 +24,8 @@ from workbench.metrics import reports, watching
 
 VARIABLE = "WORKBENCH_METRICS"  # names the folder; without it the extension does nothing
 STATE = "sessions.json"
-TABLES_SECONDS = 5.0  # for looking at the tables that were written: none is begun after that
+TABLES_SECONDS = 1.0  # for looking at the tables that were written: none is begun after that,
+TABLES_SHARE = 0.02  # or after this share of the run's time, where that is more
 APPENDER = "workbench-metrics-of-the-run"  # beside that of a notebook which watches its session itself
 _MODULE = "pyspark.sql.session"
 
@@ -33,6 +35,7 @@ class _Kernel:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.began = time.monotonic()
         self.watches: dict[str, watching.Watch] = {}  # by application
         self.running: dict[str, Any] = {}  # sessions, by application
         self.state: dict[str, Any] = {"sessions": [], "tables": [], "note": None}
@@ -119,13 +122,20 @@ def _quietly(kernel: _Kernel, act: Callable[[], object]) -> None:
 
 
 def _look_at_tables(kernel: _Kernel, spark: Any) -> None:
-    """Diagnose the tables that a session wrote, by their metadata, as long as there is time."""
+    """Diagnose the tables that a session wrote, by their metadata, as long as there is time.
+
+    Those that most files were written to come first, as they are the likeliest to need it.
+    """
     from workbench.tables import doctor
 
     application = str(spark.sparkContext.applicationId)
     commits = reports.read(kernel.watches[application].folder).commits
-    deadline = time.monotonic() + TABLES_SECONDS
-    for table in _tables(spark, [commit.table for commit in commits]):
+    files_written: collections.Counter[str] = collections.Counter()
+    for commit in commits:
+        files_written[commit.table] += commit.added_data_files + commit.added_delete_files
+    now = time.monotonic()
+    deadline = now + max(TABLES_SECONDS, TABLES_SHARE * (now - kernel.began))
+    for table in _tables(spark, [table for table, _ in files_written.most_common()]):
         entry: dict[str, Any] = {"table": table, "findings": [], "note": None}
         if time.monotonic() > deadline:
             entry["note"] = "not looked at: the time for it was over"

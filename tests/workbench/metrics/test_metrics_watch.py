@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import metrics_cases
@@ -11,7 +12,7 @@ import pytest
 from workbench import metrics
 from workbench.metrics import events, incidents, kernel, reports, watching
 from workbench.metrics.watching import APPENDER, LOGGERS, REPORTS
-from workbench.tables import reads
+from workbench.tables import doctor, reads
 
 
 def appenders(spark):
@@ -244,3 +245,30 @@ def test_settings_of_a_session(tmp_path):
         metrics.settings(tmp_path / "a b")
     with pytest.raises(ValueError, match="java_options name a Log4j configuration; give its file as log4j="):
         metrics.settings(tmp_path, java_options="-Dlog4j2.configurationFile=x")
+
+
+def test_the_table_with_most_new_files_is_looked_at_first_and_none_after_the_time(
+    spark, namespace, tmp_path, monkeypatch
+):
+    few, many = f"{namespace}.few_files", f"{namespace}.many_files"
+    kept = kernel._Kernel(tmp_path)
+    kept.begin(spark)
+    for table, files in ((few, 1), (many, 8)):
+        spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+        spark.range(16, numPartitions=files).writeTo(table).append()
+    kept.end(spark.sparkContext)
+    diagnose = doctor.diagnose
+
+    def slow(*arguments):
+        time.sleep(kernel.TABLES_SECONDS + 0.1)
+        return diagnose(*arguments)
+
+    monkeypatch.setattr(doctor, "diagnose", slow)
+    kernel._look_at_tables(kept, spark)
+    first, second = kept.state["tables"]
+    assert (first["table"].endswith(many), first["note"]) == (True, None) and first["findings"]
+    assert (second["table"].endswith(few), second["note"]) == (True, "not looked at: the time for it was over")
+    kept.began -= 1000 * kernel.TABLES_SECONDS  # a long run has a share of its time
+    kept.state["tables"].clear()
+    kernel._look_at_tables(kept, spark)
+    assert [entry["note"] for entry in kept.state["tables"]] == [None, None]

@@ -180,24 +180,25 @@ def _few(spark: SparkSession, loaded: Java, policy: Policy) -> list[Partition] |
                 sizes[manifest.partitionSpecId(), values].append(file.fileSizeInBytes())
         finally:
             reader.close()
-    small = groups.small(policy)
+    small, own, names = groups.small(policy), loaded.spec().specId(), _names(loaded)
     return [
-        _partition(loaded, spec_id, values, of, [size for size in of if size < small])
+        _partition(names if spec_id == own else [], spec_id, values, of, [size for size in of if size < small])
         for (spec_id, values), of in sizes.items()
     ]
 
 
 def _partition(
-    loaded: Java, spec_id: int, values: tuple[Any, ...], sizes: list[int], small: list[int]
+    names: list[str | None], spec_id: int, values: tuple[Any, ...], sizes: list[int], small: list[int]
 ) -> Partition:
     """Return a partition with the values of all fields of its spec, and with the sizes of its files."""
-    fields = list(loaded.spec().fields()) if spec_id == loaded.spec().specId() else []
-    named = tuple(
-        (field.name(), value)
-        for field, value in zip(fields, values, strict=bool(fields))
-        if field.transform().toString() != "void"
-    )
+    named = tuple((name, value) for name, value in zip(names, values, strict=bool(names)) if name is not None)
     return Partition(named, spec_id, len(sizes), sum(sizes), max(sizes), len(small), sum(small))
+
+
+def _names(loaded: Java) -> list[str | None]:
+    """Return the names of the present spec's fields, None for those that are no longer a part of it."""
+    fields = loaded.spec().fields()
+    return [None if field.transform().toString() == "void" else field.name() for field in fields]
 
 
 def _many(spark: SparkSession, loaded: Java, policy: Policy) -> list[Partition]:
@@ -210,8 +211,7 @@ def _many(spark: SparkSession, loaded: Java, policy: Policy) -> list[Partition]:
         F.count("*").alias("files"), F.sum(size).alias("bytes"), F.max(size).alias("largest"),
         F.count_if(small).alias("small"), F.coalesce(F.sum(F.when(small, size)), F.lit(0)).alias("small_bytes"),
     )  # fmt: skip
-    names = [field.name() for field in loaded.spec().fields() if field.transform().toString() != "void"]
-    own = loaded.spec().specId()
+    names, own = [name for name in _names(loaded) if name is not None], loaded.spec().specId()
     return [
         Partition(
             tuple((name, row.partition[name]) for name in names) if row.spec_id == own and names else (),
