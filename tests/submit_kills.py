@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from workbench_ops.submit import Folder, job, start, targets, wait
@@ -87,6 +88,7 @@ def forked(act):
     try:
         act()
     except BaseException:
+        traceback.print_exc()
         os._exit(1)
     os._exit(0)
 

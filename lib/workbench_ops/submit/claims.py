@@ -182,11 +182,19 @@ class Bucket(Claims):
 
     def __init__(self, s3: Any, bucket: str, prefix: str = "claims") -> None:
         self.s3, self.bucket, self.prefix = s3, bucket, prefix.strip("/")
+        self._process = os.getpid()
+
+    def _own(self) -> Any:
+        """Return the client with connections of its own: over those from before a fork answers are mixed up."""
+        if self._process != os.getpid():
+            self.s3.close()
+            self._process = os.getpid()
+        return self.s3
 
     def read(self, key: str) -> tuple[bytes, str] | None:
         """Return a document and the mark of its version; None where there is none."""
         try:
-            answer = self.s3.get_object(Bucket=self.bucket, Key=self._key(key))
+            answer = self._own().get_object(Bucket=self.bucket, Key=self._key(key))
         except self.s3.exceptions.NoSuchKey:
             return None
         return answer["Body"].read(), answer["ETag"]
@@ -201,7 +209,8 @@ class Bucket(Claims):
 
     def listed(self) -> Iterator[str]:
         """Return the keys of all documents, sorted."""
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=f"{self.prefix}/")
+        listing = self._own().get_paginator("list_objects_v2")
+        pages = listing.paginate(Bucket=self.bucket, Prefix=f"{self.prefix}/")
         for page in pages:
             yield from (entry["Key"].removeprefix(f"{self.prefix}/").removesuffix(".json")
                         for entry in page.get("Contents", ()))  # fmt: skip
@@ -219,7 +228,7 @@ class Bucket(Claims):
         from botocore.exceptions import ClientError
 
         try:
-            self.s3.put_object(Bucket=self.bucket, Key=self._key(key), Body=content, **condition)
+            self._own().put_object(Bucket=self.bucket, Key=self._key(key), Body=content, **condition)
         except ClientError as error:
             # 409: another conditional write is under way; 404: what was to be replaced is gone
             if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (404, 409, 412) or _missing(error):
